@@ -1,0 +1,74 @@
+# The default goal prints what can be made.
+.DEFAULT_GOAL := help
+
+# assay needs no C compiler: the pure Go build gives the same digests.
+export CGO_ENABLED ?= 0
+
+BIN     := bin
+STATE   ?= .state/bench
+SOLVERS := $(BIN)/swap.wasm $(BIN)/fallback.wasm
+GUEST   := GOOS=wasip1 GOARCH=wasm go build -trimpath -buildvcs=false -ldflags='-s -w' -buildmode=c-shared
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/assay
+	@go build -trimpath -o $(BIN)/assay ./cmd/assay
+
+.PHONY: solvers
+solvers: $(SOLVERS) ## build the reference solvers as WebAssembly
+
+.PHONY: $(SOLVERS)
+$(SOLVERS): $(BIN)/%.wasm:
+	@$(GUEST) -o $@ ./solvers/reference/$*
+
+.PHONY: bench
+bench: build solvers ## run one benchmark epoch over the embedded fixtures
+	@$(BIN)/assay bench --state $(STATE) $(SOLVERS)
+
+.PHONY: test
+test: ## run every test
+	@go test ./...
+
+.PHONY: test-race
+test-race: ## run every test under the race detector (needs a C compiler)
+	@CGO_ENABLED=1 go test -race -timeout 40m ./...
+
+FUZZTIME ?= 30s
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME each
+	@set -e; for pkg in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+.PHONY: soak
+soak: ## run what is too long for CI: race detector, fuzzing, every benchmark
+	@$(MAKE) test-race
+	@$(MAKE) fuzz
+	@go test -run '^$$' -bench . -benchtime 2s ./...
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint ## run the linters pinned in tools/go.mod
+	@$(BIN)/golangci-lint run ./...
+
+$(BIN)/golangci-lint: tools/go.mod tools/go.sum
+	@go build -C tools -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+.PHONY: fixtures
+fixtures: ## rebuild the fixture chain from npm artifacts (needs npm)
+	@cd fixtures/generate && npm ci
+	@go run ./fixtures/generate
+
+.PHONY: fixtures-check
+fixtures-check: ## rebuild the fixture chain and compare it with the committed one
+	@cd fixtures/generate && npm ci
+	@go run ./fixtures/generate -check
+	@bash scoring/engine/verify.sh
+
+.PHONY: clean
+clean: ## remove what the other targets made
+	@rm -rf $(BIN) .state fixtures/generate/node_modules
