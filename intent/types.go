@@ -12,10 +12,10 @@ const (
 // (AppIntentDefinition of the solver API). Solvers never see JSCode and
 // SolidityCode; see [Definition.Public].
 type Definition struct {
-	AppID              string         `json:"app_id"`
-	Name               string         `json:"name"`
-	Version            string         `json:"version"`
-	IntentType         string         `json:"intent_type"`
+	AppID              string         `json:"app_id" strict:"required"`
+	Name               string         `json:"name" strict:"required"`
+	Version            string         `json:"version" strict:"required"`
+	IntentType         string         `json:"intent_type" strict:"required"`
 	JSCode             string         `json:"js_code,omitempty"`
 	SolidityCode       string         `json:"solidity_code,omitempty"`
 	Config             Config         `json:"config"`
@@ -53,7 +53,7 @@ type Manifest struct {
 
 // A Function is one entry point of an app. The order of Params is the ABI's.
 type Function struct {
-	Name        string  `json:"name"`
+	Name        string  `json:"name" strict:"required"`
 	Description string  `json:"description,omitempty"`
 	TriggerType string  `json:"trigger_type,omitempty"`
 	Params      []Param `json:"params,omitempty"`
@@ -61,8 +61,8 @@ type Function struct {
 
 // A Param is one parameter of a [Function].
 type Param struct {
-	Name        string `json:"name"`
-	Type        string `json:"type"`
+	Name        string `json:"name" strict:"required"`
+	Type        string `json:"type" strict:"required"`
 	Description string `json:"description,omitempty"`
 	Source      string `json:"source,omitempty"` // user, quote, system or solver; absent: user
 	QuoteField  string `json:"quote_field,omitempty"`
@@ -73,9 +73,9 @@ type Param struct {
 // A ValueRule names the parameters (keys of State.RawParams) from which the
 // core measures a plan's value: the net receipt of Token by Account.
 type ValueRule struct {
-	Token   string `json:"token"`             // parameter with the token's address, the zero address for ETH
-	Account string `json:"account"`           // parameter with the receiver's address, or "owner"
-	Minimum string `json:"minimum,omitempty"` // parameter with the minimum; absent: 1 base unit
+	Token   string `json:"token" strict:"required"`   // parameter with the token's address, the zero address for ETH
+	Account string `json:"account" strict:"required"` // parameter with the receiver's address, or "owner"
+	Minimum string `json:"minimum,omitempty"`         // parameter with the minimum; absent: 1 base unit
 }
 
 // A State is one intent of an app on one chain (IntentState).
@@ -83,10 +83,10 @@ type ValueRule struct {
 // RawParams and Control are canonical. Extra is the merged view of both that
 // older solvers read; [State.SyncExtra] makes it.
 type State struct {
-	ContractAddress string         `json:"contract_address"`
-	ChainID         uint64         `json:"chain_id"`
-	Nonce           uint64         `json:"nonce"`
-	Owner           string         `json:"owner"`
+	ContractAddress string         `json:"contract_address" strict:"required"`
+	ChainID         uint64         `json:"chain_id" strict:"required"`
+	Nonce           uint64         `json:"nonce" strict:"required"`
+	Owner           string         `json:"owner" strict:"required"`
 	RawParams       map[string]any `json:"raw_params"`
 	Control         map[string]any `json:"control"`
 	Extra           map[string]any `json:"extra,omitempty"`
@@ -98,26 +98,26 @@ type State struct {
 // A Plan is what a solver answers (ExecutionPlan): ordered calls that fulfil
 // one intent, all or nothing.
 type Plan struct {
-	IntentID     string         `json:"intent_id"`
-	Interactions []Interaction  `json:"interactions"`
-	Deadline     uint64         `json:"deadline"` // unix seconds
-	Nonce        uint64         `json:"nonce"`    // the intent's nonce, not the account's
+	IntentID     string         `json:"intent_id" strict:"required"`
+	Interactions []Interaction  `json:"interactions" strict:"required"`
+	Deadline     uint64         `json:"deadline" strict:"required"` // unix seconds
+	Nonce        uint64         `json:"nonce" strict:"required"`    // the intent's nonce, not the account's
 	Metadata     map[string]any `json:"metadata"`
 }
 
 // An Interaction is one on-chain call of a [Plan].
 type Interaction struct {
-	Target   string `json:"target"`
-	Value    string `json:"value"`     // wei, decimal
-	CallData string `json:"call_data"` // 0x and hex
-	ChainID  uint64 `json:"chain_id"`  // absent: 1
+	Target   string `json:"target" strict:"required"`
+	Value    string `json:"value" strict:"required"`     // wei, decimal
+	CallData string `json:"call_data" strict:"required"` // 0x and hex
+	ChainID  uint64 `json:"chain_id"`                    // absent: 1
 }
 
 // A MarketSnapshot is market data of one chain at the pinned block.
 type MarketSnapshot struct {
-	ChainID     uint64                    `json:"chain_id"`
-	BlockNumber uint64                    `json:"block_number"`
-	Timestamp   uint64                    `json:"timestamp"`
+	ChainID     uint64                    `json:"chain_id" strict:"required"`
+	BlockNumber uint64                    `json:"block_number" strict:"required"`
+	Timestamp   uint64                    `json:"timestamp" strict:"required"`
 	Prices      map[string]json.Number    `json:"prices"`
 	PoolStates  map[string]map[string]any `json:"pool_states"`
 	Balances    map[string]string         `json:"balances"`
@@ -127,9 +127,9 @@ type MarketSnapshot struct {
 
 // Metadata identifies a solver (SolverMetadata).
 type Metadata struct {
-	Name                 string   `json:"name"`
-	Version              string   `json:"version"` // semantic version
-	Author               string   `json:"author"`
+	Name                 string   `json:"name" strict:"required"`
+	Version              string   `json:"version" strict:"required"` // semantic version
+	Author               string   `json:"author" strict:"required"`
 	Description          string   `json:"description"`
 	SupportedChains      []uint64 `json:"supported_chains"`
 	SupportedIntentTypes []string `json:"supported_intent_types"`
@@ -137,7 +137,7 @@ type Metadata struct {
 
 // A Quote is a price without a plan (QuoteResult).
 type Quote struct {
-	EstimatedOutput   string            `json:"estimated_output"` // base units, decimal
+	EstimatedOutput   string            `json:"estimated_output" strict:"required"` // base units, decimal
 	ComputedParams    map[string]string `json:"computed_params"`
 	RouteSummary      string            `json:"route_summary"`
 	GasEstimate       uint64            `json:"gas_estimate"`
