@@ -1,0 +1,33 @@
+// Package sdk turns a Go type into a solver that validators run: a WebAssembly
+// module that speaks the solver ABI.
+//
+// A miner implements [Solver], and of the optional interfaces those it has use
+// for, and registers a value in init:
+//
+//	func init() { sdk.Register(&solver{}) }
+//	func main() {}
+//
+// main must exist and is never run: a solver is a reactor, which a validator
+// calls into. The module is built with
+//
+//	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o solver.wasm .
+//
+// # What a solver may rely on
+//
+// One instance lives through a session: Metadata, Initialize, RestoreState,
+// SetMarket, OnBenchmarkStart, then per intent CheckTrigger, GeneratePlan and
+// Quote, at last OnBenchmarkEnd and SerializeState. Calls never overlap. There
+// is no network, no file, no argument; [RPC] reads the pinned chains, time.Now
+// is the pinned time and randomness is seeded, so that a second run of the same
+// intents answers the same bytes.
+//
+// # How a call ends
+//
+// A returned error fails one call with its text, [ErrNotImplemented] says that
+// the solver has no such function. A panic is recovered and counts as an error,
+// with its stack in the log: the instance and everything it has learned live
+// on, and a solver whose own data a panic may have left half written must
+// repair it. What Go itself cannot recover from (out of memory, a deadlock, a
+// stack overflow, os.Exit) ends the instance, and validators start only a few
+// fresh ones.
+package sdk
