@@ -1,0 +1,229 @@
+package chain
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/ethereum/go-ethereum/core/types"
+	"github.com/holiman/uint256"
+)
+
+// limitHoles bounds how many missing reads one run names.
+const limitHoles = 16
+
+// A Hole is one piece of state that a run needed and the snapshot does not know:
+// an account, a slot of an account, or the hash of a block.
+type Hole struct {
+	Address common.Address // zero for a block hash
+	Slot    *common.Hash   // nil for an account or a block hash
+	Block   *uint64        // number of the block whose hash is missing, else nil
+}
+
+// String names the hole with fixed words: guests may read it.
+func (h Hole) String() string {
+	switch {
+	case h.Block != nil:
+		return fmt.Sprintf("block hash %d", *h.Block)
+	case h.Slot != nil:
+		return fmt.Sprintf("account 0x%x slot 0x%x", h.Address[:], h.Slot[:])
+	}
+	return fmt.Sprintf("account 0x%x", h.Address[:])
+}
+
+func compareHoles(a, b Hole) int {
+	if c := compareAddresses(a.Address, b.Address); c != 0 {
+		return c
+	}
+	switch {
+	case a.Slot == nil && b.Slot != nil:
+		return -1
+	case a.Slot != nil && b.Slot == nil:
+		return 1
+	case a.Slot != nil:
+		return compareHashes(*a.Slot, *b.Slot)
+	}
+	switch {
+	case a.Block == nil && b.Block != nil:
+		return -1
+	case a.Block != nil && b.Block == nil:
+		return 1
+	case a.Block != nil && *a.Block != *b.Block:
+		if *a.Block < *b.Block {
+			return -1
+		}
+		return 1
+	}
+	return 0
+}
+
+// missingState says that a run read state outside of its snapshot. What the run
+// returned is worthless: the EVM goes on with zeros until it stops.
+type missingState struct {
+	Holes []Hole // at least one, sorted, at most 16
+}
+
+func (e *missingState) Error() string { return "state missing: " + e.Holes[0].String() }
+
+// holes collects the missing reads of one run and stops the EVM at the first.
+// It belongs to one goroutine, as the StateDB it watches does.
+type holes struct {
+	list   []Hole // sorted
+	cancel func() // stops the running EVM; nil before there is one
+}
+
+// add records a missing read. Further reads still arrive after the first, for
+// the EVM notices a stop only at its next jump.
+func (h *holes) add(hole Hole) error {
+	if h.cancel != nil {
+		h.cancel()
+	}
+	at, found := slices.BinarySearchFunc(h.list, hole, compareHoles)
+	if !found && len(h.list) < limitHoles {
+		h.list = slices.Insert(h.list, at, hole)
+	}
+	return &missingState{Holes: []Hole{hole}}
+}
+
+// missing returns the recorded reads, sorted.
+func (h *holes) missing() []Hole { return slices.Clone(h.list) }
+
+// err is nil, or a *missingState with every recorded read. It must be asked
+// after each run before its outcome is believed, for a run that was stopped by a
+// missing read looks like one that succeeded.
+func (h *holes) err() error {
+	if len(h.list) == 0 {
+		return nil
+	}
+	return &missingState{Holes: h.missing()}
+}
+
+// An overlay is a small set of balances and slots laid over the base state. It
+// is filled by one goroutine and immutable once a state was made with it.
+type overlay struct {
+	accounts map[common.Address]*change
+}
+
+type change struct {
+	balance *uint256.Int // nil: the base's
+	slots   map[common.Hash]common.Hash
+}
+
+func newOverlay() *overlay { return &overlay{accounts: make(map[common.Address]*change)} }
+
+func (o *overlay) at(addr common.Address) *change {
+	c := o.accounts[addr]
+	if c == nil {
+		c = &change{slots: make(map[common.Hash]common.Hash)}
+		o.accounts[addr] = c
+	}
+	return c
+}
+
+// setBalance replaces an account's ETH balance, in wei. The account must be
+// known to the base, as existing or as absent.
+func (o *overlay) setBalance(addr common.Address, wei *uint256.Int) { o.at(addr).balance = wei.Clone() }
+
+// setSlot replaces one storage slot, whether or not the base knows it.
+func (o *overlay) setSlot(addr common.Address, key, value common.Hash) {
+	o.at(addr).slots[key] = value
+}
+
+// balance returns the replaced balance of an account, or nil. A nil overlay
+// changes nothing.
+func (o *overlay) balance(addr common.Address) *uint256.Int {
+	if o == nil {
+		return nil
+	}
+	if c := o.accounts[addr]; c != nil {
+		return c.balance
+	}
+	return nil
+}
+
+func (o *overlay) slot(addr common.Address, key common.Hash) (common.Hash, bool) {
+	if o == nil {
+		return common.Hash{}, false
+	}
+	if c := o.accounts[addr]; c != nil {
+		v, ok := c.slots[key]
+		return v, ok
+	}
+	return common.Hash{}, false
+}
+
+// account is one account of a world, read-only.
+type account struct {
+	nonce    uint64
+	balance  *uint256.Int
+	codeHash common.Hash
+	root     common.Hash
+	slots    map[common.Hash]common.Hash
+	zeros    bool // slots that are not listed are zero
+}
+
+// A reader serves one StateDB from a world's maps. The maps are shared and
+// read-only; the holes are the run's own.
+type reader struct {
+	world *World
+	over  *overlay
+	holes *holes
+}
+
+// Account implements state.StateReader.
+func (r *reader) Account(addr common.Address) (*types.StateAccount, error) {
+	acc, known := r.world.accounts[addr]
+	if !known && !r.world.closed {
+		return nil, r.holes.add(Hole{Address: addr})
+	}
+	balance := r.over.balance(addr)
+	if acc == nil {
+		if balance == nil || balance.IsZero() {
+			return nil, nil
+		}
+		fresh := types.NewEmptyStateAccount()
+		fresh.Balance = balance.Clone()
+		return fresh, nil
+	}
+	if balance == nil {
+		balance = acc.balance
+	}
+	return &types.StateAccount{
+		Nonce:    acc.nonce,
+		Balance:  balance.Clone(),
+		Root:     acc.root,
+		CodeHash: acc.codeHash.Bytes(),
+	}, nil
+}
+
+// Storage implements state.StateReader.
+func (r *reader) Storage(addr common.Address, key common.Hash) (common.Hash, error) {
+	if v, ok := r.over.slot(addr, key); ok {
+		return v, nil
+	}
+	acc, known := r.world.accounts[addr]
+	switch {
+	case !known && !r.world.closed:
+		return common.Hash{}, r.holes.add(Hole{Address: addr, Slot: &key})
+	case acc == nil:
+		return common.Hash{}, nil
+	}
+	v, ok := acc.slots[key]
+	if !ok && !acc.zeros {
+		return common.Hash{}, r.holes.add(Hole{Address: addr, Slot: &key})
+	}
+	return v, nil
+}
+
+// Has implements state.ContractCodeReader.
+func (r *reader) Has(_ common.Address, hash common.Hash) bool {
+	_, ok := r.world.codes[hash]
+	return ok
+}
+
+// Code implements state.ContractCodeReader. A world holds the code of each of
+// its accounts, so a code that is not there belongs to no account.
+func (r *reader) Code(_ common.Address, hash common.Hash) []byte { return r.world.codes[hash] }
+
+// CodeSize implements state.ContractCodeReader.
+func (r *reader) CodeSize(_ common.Address, hash common.Hash) int { return len(r.world.codes[hash]) }
