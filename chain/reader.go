@@ -2,15 +2,11 @@ package chain
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/holiman/uint256"
 )
-
-// limitHoles bounds how many missing reads one run names.
-const limitHoles = 16
 
 // A Hole is one piece of state that a run needed and the snapshot does not know:
 // an account, a slot of an account, or the hash of a block.
@@ -31,72 +27,53 @@ func (h Hole) String() string {
 	return fmt.Sprintf("account 0x%x", h.Address[:])
 }
 
-func compareHoles(a, b Hole) int {
-	if c := compareAddresses(a.Address, b.Address); c != 0 {
-		return c
-	}
-	switch {
-	case a.Slot == nil && b.Slot != nil:
-		return -1
-	case a.Slot != nil && b.Slot == nil:
-		return 1
-	case a.Slot != nil:
-		return compareHashes(*a.Slot, *b.Slot)
-	}
-	switch {
-	case a.Block == nil && b.Block != nil:
-		return -1
-	case a.Block != nil && b.Block == nil:
-		return 1
-	case a.Block != nil && *a.Block != *b.Block:
-		if *a.Block < *b.Block {
-			return -1
-		}
-		return 1
-	}
-	return 0
-}
-
 // missingState says that a run read state outside of its snapshot. What the run
 // returned is worthless: the EVM goes on with zeros until it stops.
-type missingState struct {
-	Holes []Hole // at least one, sorted, at most 16
-}
+type missingState struct{ hole Hole }
 
-func (e *missingState) Error() string { return "state missing: " + e.Holes[0].String() }
+func (e *missingState) Error() string { return "state missing: " + e.hole.String() }
 
-// holes collects the missing reads of one run and stops the EVM at the first.
-// It belongs to one goroutine, as the StateDB it watches does.
+// holes records the first missing read of one run and stops the EVM there. What
+// is read after it is no fact about the plan but a consequence of the zero that
+// stood in, so it is not recorded. A holes belongs to one goroutine, as the
+// StateDB it watches does.
 type holes struct {
-	list   []Hole // sorted
+	first  *Hole
 	cancel func() // stops the running EVM; nil before there is one
 }
 
-// add records a missing read. Further reads still arrive after the first, for
-// the EVM notices a stop only at its next jump.
+// add records a missing read, unless there was one before: the EVM notices a stop
+// only at its next jump.
 func (h *holes) add(hole Hole) error {
+	if h.first == nil {
+		h.first = &hole
+	}
 	if h.cancel != nil {
 		h.cancel()
 	}
-	at, found := slices.BinarySearchFunc(h.list, hole, compareHoles)
-	if !found && len(h.list) < limitHoles {
-		h.list = slices.Insert(h.list, at, hole)
-	}
-	return &missingState{Holes: []Hole{hole}}
+	return &missingState{hole}
 }
 
-// missing returns the recorded reads, sorted.
-func (h *holes) missing() []Hole { return slices.Clone(h.list) }
-
-// err is nil, or a *missingState with every recorded read. It must be asked
-// after each run before its outcome is believed, for a run that was stopped by a
-// missing read looks like one that succeeded.
-func (h *holes) err() error {
-	if len(h.list) == 0 {
+// missing returns what the run missed: nothing, or the one read that ended it.
+func (h *holes) missing() []Hole {
+	if h.first == nil {
 		return nil
 	}
-	return &missingState{Holes: h.missing()}
+	return []Hole{*h.first}
 }
+
+// err is nil or a *missingState. It must be asked after each run before its
+// outcome is believed: a run that a missing read has stopped looks like one that
+// succeeded.
+func (h *holes) err() error {
+	if h.first == nil {
+		return nil
+	}
+	return &missingState{*h.first}
+}
+
+// reset makes h ready for another run.
+func (h *holes) reset() { *h = holes{} }
 
 // An overlay is a small set of balances and slots laid over the base state. It
 // is filled by one goroutine and immutable once a state was made with it.
