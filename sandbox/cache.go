@@ -1,0 +1,176 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// A Notice tells that compiled code couldn't be kept or reused on disk. The
+// module was compiled in memory instead.
+type Notice struct {
+	Kind NoticeKind
+	Path string
+	Err  error
+}
+
+func (n Notice) String() string { return fmt.Sprintf("%s: %s: %v", n.Kind, n.Path, n.Err) }
+
+// A NoticeKind classes notices.
+type NoticeKind string
+
+// Kinds of notices.
+const (
+	NoticeUnusable NoticeKind = "cache unusable" // the directory can't be created or isn't private: no cache
+	NoticeDamaged  NoticeKind = "cache damaged"  // an entry isn't what was written: deleted, compiled anew
+	NoticeUnkept   NoticeKind = "cache unkept"   // an entry couldn't be written
+)
+
+func (e *Engine) notice(kind NoticeKind, path string, err error) {
+	if e.config.Notice != nil {
+		e.config.Notice(Notice{kind, path, err})
+	}
+}
+
+var errSeal = errors.New("content differs from its seal")
+
+// openCache makes a private directory, or insists that it is one.
+func openCache(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
+		return fmt.Errorf("mode is %#o, want 0700", mode)
+	}
+	return nil
+}
+
+// build compiles with the cache if there is one. Each identity has a directory,
+// sealed with a hash: wazero checks only part of what it reads back, and what it
+// reads gets executed.
+func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
+	if e.cache == "" {
+		return e.translate(wasm, nil)
+	}
+	entry := filepath.Join(e.cache, hex.EncodeToString(id[:]))
+	switch err := checkSeal(entry); {
+	case err == nil:
+		c, err := e.translateIn(entry, wasm)
+		if err == nil {
+			if checkSeal(entry) != nil {
+				// wazero found nothing for its version or this processor and
+				// added to the directory: let the next process write it whole.
+				_ = os.RemoveAll(entry)
+			}
+			return c, nil
+		}
+		e.notice(NoticeDamaged, entry, err)
+		_ = os.RemoveAll(entry)
+	case errors.Is(err, fs.ErrNotExist) && !exists(entry):
+	default:
+		e.notice(NoticeDamaged, entry, err)
+		_ = os.RemoveAll(entry)
+	}
+
+	c, err := e.fill(entry, wasm)
+	if err == nil {
+		return c, nil
+	}
+	c, plain := e.translate(wasm, nil)
+	if plain == nil {
+		e.notice(NoticeUnkept, entry, err)
+	}
+	return c, plain
+}
+
+// fill compiles into a directory that takes its final name when it is whole.
+func (e *Engine) fill(entry string, wasm []byte) (*compilation, error) {
+	temp, err := os.MkdirTemp(e.cache, "tmp-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temp)
+	c, err := e.translateIn(temp, wasm)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := digestDir(temp)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(temp, sealName), sum, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(temp, entry)
+	}
+	if err != nil && checkSeal(entry) != nil { // else another process was first
+		e.notice(NoticeUnkept, entry, err)
+	}
+	return c, nil
+}
+
+func (e *Engine) translateIn(dir string, wasm []byte) (*compilation, error) {
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return e.translate(wasm, cache)
+}
+
+const sealName = "seal"
+
+// checkSeal compares a directory with its seal; nil means they agree.
+func checkSeal(dir string) error {
+	seal, err := os.ReadFile(filepath.Join(dir, sealName))
+	if err != nil {
+		return err
+	}
+	sum, err := digestDir(dir)
+	if err == nil && !bytes.Equal(seal, sum) {
+		err = errSeal
+	}
+	return err
+}
+
+// digestDir hashes the names and contents of the files below a directory, the
+// seal left out.
+func digestDir(dir string) ([]byte, error) {
+	h := sha256.New()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil || name == sealName {
+			return err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		content := sha256.New()
+		if _, err := io.Copy(content, f); err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "%x %q\n", content.Sum(nil), filepath.ToSlash(name))
+		return nil
+	})
+	return h.Sum(nil), err
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}

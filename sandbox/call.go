@@ -1,0 +1,208 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Call is one call of an export and all it may use.
+type Call struct {
+	Export      string
+	Input       []byte        // what the guest pulls; not modified, at most 2 GiB
+	Wall        time.Duration // wall limit; must be set
+	OutputLimit int           // bytes it may output; 0 = none
+	Seed        [32]byte      // of the ChaCha8 stream (C2SP chacha8rand) that WASI's random_get reads
+	Read        ReadFunc      // serves rpc; nil = no chain is known
+	ReadOut     int           // bytes of replies it may get; beyond that it is over budget
+}
+
+// A Result is what a call gave and what it took.
+type Result struct {
+	Status int32  // what the export returned
+	Output []byte // what it output; nil = nothing
+	Log    []byte // what it logged, at most CallLogBytes, as in Log
+	Usage  Usage
+}
+
+// Usage is what a call took. Every field is the same on every host.
+type Usage struct {
+	Fuel      uint64 // always 0 until modules are metered
+	PeakPages uint32 // the memory's size at the end, which is its largest
+	HostCalls uint64 // calls of imports
+	Reads     int    // calls of the ReadFunc
+	VirtualNS uint64 // nanoseconds that passed on its clock
+}
+
+// A ReadFunc serves one rpc: a request to a chain. The request is the callee's
+// to keep. ctx ends with the call's wall limit. The reply counts only with
+// status ReadOK; an error is the host's own and ends the call.
+type ReadFunc func(ctx context.Context, chain uint64, req []byte) (reply []byte, status ReadStatus, err error)
+
+// A ReadStatus is what rpc returns instead of a length.
+type ReadStatus int32
+
+// Statuses of a read.
+const (
+	ReadOK           ReadStatus = 0
+	ReadUnknownChain ReadStatus = -1
+	ReadBudget       ReadStatus = -2 // over budget, and so is every further read of the call
+	ReadTooLarge     ReadStatus = -3 // the request or its reply
+)
+
+// RequestLimit is the most bytes of one rpc request; more is ReadTooLarge.
+const RequestLimit = 1 << 20
+
+// A call is the state of a [Call] that runs. Only the goroutine that runs the
+// guest touches it.
+type call struct {
+	Call
+	instance *Instance
+	taken    int // bytes of the input
+	output   []byte
+	reply    []byte // what is left of it
+	replied  int    // bytes of all replies
+	over     bool   // over budget
+	logged   []byte
+	random   *rand.ChaCha8
+	usage    Usage
+	stopped  error // why host code ended the call: a fault, a refusal or the host's own error
+}
+
+type callKey struct{}
+
+func (i *Instance) newCall(c Call) *call {
+	return &call{Call: c, instance: i, random: rand.NewChaCha8(c.Seed)}
+}
+
+// stop records why the call ends. The first reason counts.
+func (c *call) stop(err error) {
+	if c.stopped == nil {
+		c.stopped = err
+	}
+}
+
+var (
+	errWallLimit = errors.New("wall limit")
+	errStopped   = errors.New("stopped by the host")
+)
+
+// run calls into the guest under the call's limits and says how it ended. After
+// an error the instance is dead.
+func (i *Instance) run(ctx context.Context, c *call, enter func(context.Context) error) (err error) {
+	engine := i.module.engine
+	wall := c.Wall
+	if engine.interpreter {
+		wall *= InterpreterWalls
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(engine.ctx, func() { cancel(ErrClosed) })()
+	ctx, release := context.WithTimeoutCause(ctx, wall, errWallLimit)
+	defer release()
+
+	i.memory.refused = false
+	virtual := i.virtual
+	err = enterRecovered(context.WithValue(ctx, callKey{}, c), enter)
+	c.usage.PeakPages = i.memory.pages()
+	c.usage.VirtualNS = i.virtual - virtual
+	if i.env.Log != nil {
+		i.env.Log.append(c.logged)
+	}
+	if err = i.ended(ctx, c, err); err != nil {
+		i.kill()
+	}
+	return err
+}
+
+// enterRecovered turns a panic outside of the guest into an error of the host's.
+func enterRecovered(ctx context.Context, enter func(context.Context) error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	return enter(ctx)
+}
+
+// ended decides whose doing the end of a call was. What the host knows of
+// itself comes first, then what the guest did for certain, then the clock.
+func (i *Instance) ended(ctx context.Context, c *call, err error) error {
+	if i.memory.err != nil {
+		return i.memory.err
+	}
+	if c.stopped != nil {
+		if fault, ok := c.stopped.(*Fault); ok && fault.Cause == CauseExit && i.memory.exhausted() {
+			return i.memoryFault(fault.Detail)
+		}
+		return c.stopped
+	}
+	if what, ok := trap(err, i.module.names); ok {
+		if i.memory.exhausted() {
+			return i.memoryFault(what)
+		}
+		return &Fault{CauseTrap, what}
+	}
+	// Even a call that returned is late if its context ended: wazero may have
+	// closed the instance in the meantime.
+	if ctx.Err() != nil {
+		switch cause := context.Cause(ctx); {
+		case !errors.Is(cause, errWallLimit):
+			return cause
+		case i.module.engine.interpreter:
+			return ErrWall
+		default:
+			return &Fault{CauseTimeout, fmt.Sprintf("stopped after %v", c.Wall)}
+		}
+	}
+	return err
+}
+
+func (i *Instance) memoryFault(what string) error {
+	return &Fault{CauseMemory, fmt.Sprintf("%s, with %s of %s pages", what, thousands(i.memory.pages()), thousands(i.module.maxPages))}
+}
+
+// traps are the texts of wazero's errors for what a guest may do wrong. Their
+// type isn't exported, and a text that isn't here is taken for the host's.
+var traps = map[string]bool{
+	"stack overflow":                true,
+	"invalid conversion to integer": true,
+	"integer overflow":              true,
+	"integer divide by zero":        true,
+	"unreachable":                   true,
+	"out of bounds memory access":   true,
+	"invalid table access":          true,
+	"indirect call type mismatch":   true,
+}
+
+// trappedIn finds the function on top of wazero's stack trace. The module was
+// compiled without names, so functions are printed as .$index.
+var trappedIn = regexp.MustCompile(`\nwasm stack trace:\n\t\.\$([0-9]+)\(`)
+
+// trap tells whether an error is the guest's trap, and which in which function.
+func trap(err error, names []byte) (what string, ok bool) {
+	if err == nil {
+		return "", false
+	}
+	text, root := err.Error(), err
+	for next := root; next != nil; next = errors.Unwrap(next) {
+		root = next
+	}
+	if what = root.Error(); !traps[what] {
+		// A data segment beyond the memory is found while instantiating.
+		const segment = ": out of bounds memory access"
+		return text, strings.HasPrefix(text, "data[") && strings.HasSuffix(text, segment)
+	}
+	// Engines stop at different depths, so where is left out.
+	if found := trappedIn.FindStringSubmatch(text); found != nil && what != "stack overflow" {
+		if index, err := strconv.ParseUint(found[1], 10, 32); err == nil {
+			what += " in " + describe(names, uint32(index))
+		}
+	}
+	return what, true
+}

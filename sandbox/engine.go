@@ -1,0 +1,250 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// A Config configures an [Engine]. The zero value compiles to native code where
+// that is possible and keeps nothing on disk.
+type Config struct {
+	// CacheDir keeps compiled code between processes; empty = none. It is
+	// created with mode 0700 and must not be accessible to others, for what is
+	// in it gets executed. It may be deleted whenever no process uses it.
+	CacheDir string
+
+	// Interpreter runs guests without compiling them, tens of times slower.
+	// Results are the same, but wall limits are multiplied by
+	// InterpreterWalls and a wall stop is ErrWall instead of a fault.
+	Interpreter bool
+
+	// Notice, if set, learns what went wrong with the cache. It is called from
+	// any goroutine. Results never depend on the cache.
+	Notice func(Notice)
+}
+
+// InterpreterWalls multiplies wall limits on the interpreter.
+const InterpreterWalls = 50
+
+// An Engine compiles modules and holds the compiled code. Its methods may be
+// called from any goroutine.
+type Engine struct {
+	config      Config
+	interpreter bool
+	cache       string // usable cache directory, or empty
+
+	ctx   context.Context // ends with Close
+	close context.CancelCauseFunc
+
+	mu     sync.Mutex
+	closed bool
+	busy   sync.WaitGroup // compilations and calls
+	code   map[[32]byte]*compilation
+}
+
+// A compilation is code under construction, or the code: one per identity.
+type compilation struct {
+	done    chan struct{}
+	runtime wazero.Runtime
+	cache   wazero.CompilationCache
+	module  wazero.CompiledModule
+	err     error
+}
+
+// New makes an engine. A cache directory that can't be used is a [Notice], not
+// an error: the engine works without.
+func New(ctx context.Context, c Config) (*Engine, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	e := &Engine{
+		config:      c,
+		interpreter: c.Interpreter || !compilerSupported(),
+		code:        map[[32]byte]*compilation{},
+	}
+	e.ctx, e.close = context.WithCancelCause(context.Background())
+	if c.CacheDir != "" && !e.interpreter {
+		if err := openCache(c.CacheDir); err != nil {
+			e.notice(NoticeUnusable, c.CacheDir, err)
+		} else {
+			e.cache = c.CacheDir
+		}
+	}
+	return e, nil
+}
+
+// compilerSupported names the platforms whose native code is tested; others
+// are interpreted.
+func compilerSupported() bool {
+	switch runtime.GOOS + "/" + runtime.GOARCH {
+	case "linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64":
+		return true
+	}
+	return false
+}
+
+// Close stops running calls, waits for them, and frees all instances and code.
+// After it every method and instance returns [ErrClosed] or [ErrDead]. If ctx
+// ends first, Close returns its error and frees nothing; it may be called again.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.close(ErrClosed)
+
+	idle := make(chan struct{})
+	go func() { e.busy.Wait(); close(idle) }()
+	select {
+	case <-idle:
+	case <-ctx.Done():
+		return fmt.Errorf("close sandbox: %w", ctx.Err())
+	}
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var errs []error
+	for id, c := range e.code {
+		errs = append(errs, c.free(ctx))
+		delete(e.code, id)
+	}
+	return errors.Join(errs...)
+}
+
+// enter counts a compilation or call, so that Close waits for it; the caller
+// calls e.busy.Done if it is nil.
+func (e *Engine) enter() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return ErrClosed
+	}
+	e.busy.Add(1)
+	return nil
+}
+
+// Compile checks a module and compiles it, once per identity: concurrent and
+// later callers share the code, which lives until [Engine.Close]. The error is
+// a [*Refusal], or the host's own. The module doesn't keep wasm.
+//
+// If ctx ends, Compile returns its error while the compilation goes on for
+// whoever asks next.
+func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, error) {
+	m, report, err := check(wasm, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("compile: %w", err)
+	}
+
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, ErrClosed
+	}
+	c := e.code[report.Identity]
+	if c == nil {
+		c = &compilation{done: make(chan struct{})}
+		e.code[report.Identity] = c
+		e.busy.Add(1)
+		code := m.stripped(wasm)
+		go func() {
+			defer e.busy.Done()
+			e.compile(report.Identity, code, c)
+		}()
+	}
+	e.mu.Unlock()
+
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("compile: %w", context.Cause(ctx))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	pages := min(p.memoryPages(), m.memoryMax)
+	return &Module{
+		engine: e, code: c, profile: p, report: report, exports: m.exports, names: m.names,
+		minPages: m.memoryMin, maxPages: pages,
+	}, nil
+}
+
+// compile fills c and lets its waiters go. What failed isn't kept: a refusal is
+// quick to repeat, and the host may recover.
+func (e *Engine) compile(id [32]byte, wasm []byte, c *compilation) {
+	defer close(c.done)
+	built, err := e.build(id, wasm)
+	if err != nil {
+		c.err = err
+		e.mu.Lock()
+		delete(e.code, id)
+		e.mu.Unlock()
+		return
+	}
+	c.runtime, c.cache, c.module = built.runtime, built.cache, built.module
+}
+
+// translate compiles into a runtime of its own: wazero ties compiled code, its
+// cache and its instances to one runtime, and a cache to one directory.
+func (e *Engine) translate(wasm []byte, cache wazero.CompilationCache) (c *compilation, err error) {
+	config := wazero.NewRuntimeConfigInterpreter()
+	if !e.interpreter {
+		config = wazero.NewRuntimeConfigCompiler()
+	}
+	config = config.
+		WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false)).
+		WithCloseOnContextDone(true).
+		WithDebugInfoEnabled(false)
+	if cache != nil {
+		config = config.WithCompilationCache(cache)
+	}
+	// Compilation belongs to no caller; a caller that gives up mustn't break it.
+	ctx := context.Background()
+	c = &compilation{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
+	defer func() {
+		if r := recover(); r != nil {
+			err = compilePanic(r)
+		}
+		if err != nil {
+			_ = c.free(ctx) // the first error is the one to tell
+			c = nil
+		}
+	}()
+	if err := bindHost(ctx, c.runtime); err != nil {
+		return nil, err
+	}
+	c.module, err = c.runtime.CompileModule(ctx, wasm)
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return c, fmt.Errorf("compile: %w", err)
+	}
+	if err != nil {
+		return c, &Refusal{ReasonInvalid, "invalid module: " + quoted(err.Error())}
+	}
+	return c, nil
+}
+
+// compilePanic tells a decoder that ran off the end of malformed code, which is
+// the module's doing, from anything else.
+func compilePanic(r any) error {
+	if bug, ok := r.(runtime.Error); ok {
+		return &Refusal{ReasonInvalid, "invalid module: " + quoted(bug.Error())}
+	}
+	return fmt.Errorf("compile: panic: %v", r)
+}
+
+func (c *compilation) free(ctx context.Context) error {
+	err := c.runtime.Close(ctx)
+	if c.cache != nil {
+		err = errors.Join(err, c.cache.Close(ctx))
+	}
+	return err
+}

@@ -1,0 +1,195 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+const (
+	moduleAssay = "assay"
+	moduleWASI  = "wasi_snapshot_preview1"
+)
+
+const (
+	i32 = api.ValueTypeI32
+	i64 = api.ValueTypeI64
+)
+
+// A hostFunc is an import. Parameters come on the stack, a result replaces the
+// first.
+type hostFunc struct {
+	module, name    string
+	params, results []api.ValueType
+	do              func(*host)
+}
+
+// A host is one call of an import.
+type host struct {
+	*call
+	ctx    context.Context
+	memory api.Memory
+	stack  []uint64
+	name   string
+}
+
+var hostFuncs = append([]hostFunc{
+	{moduleAssay, "input", []byte{i32, i32}, []byte{i32}, (*host).input},
+	{moduleAssay, "output", []byte{i32, i32}, nil, (*host).write},
+	{moduleAssay, "rpc", []byte{i64, i32, i32}, []byte{i32}, (*host).rpc},
+	{moduleAssay, "rpc_read", []byte{i32, i32}, []byte{i32}, (*host).rpcRead},
+	{moduleAssay, "log", []byte{i32, i32, i32}, nil, (*host).log},
+}, wasiFuncs...)
+
+// importType is the type of an import, if there is one of this name.
+func importType(i Import, wasi bool) (funcType, bool) {
+	for _, f := range hostFuncs {
+		if f.module == i.Module && f.name == i.Name && (wasi || f.module != moduleWASI) {
+			return funcType{string(f.params), string(f.results)}, true
+		}
+	}
+	return funcType{}, false
+}
+
+// bindHost makes the imports known to a runtime.
+func bindHost(ctx context.Context, r wazero.Runtime) error {
+	for _, module := range []string{moduleAssay, moduleWASI} {
+		b := r.NewHostModuleBuilder(module)
+		for _, f := range hostFuncs {
+			if f.module == module {
+				b.NewFunctionBuilder().WithGoModuleFunction(f.bind(), f.params, f.results).Export(f.name)
+			}
+		}
+		if _, err := b.Instantiate(ctx); err != nil {
+			return fmt.Errorf("bind imports of %s: %w", module, err)
+		}
+	}
+	return nil
+}
+
+// bind wraps an import: it counts, it doesn't begin after the call's context
+// ended, and it records its own panics as the host's before wazero turns them
+// into errors that look like the guest's.
+func (f hostFunc) bind() api.GoModuleFunc {
+	return func(ctx context.Context, guest api.Module, stack []uint64) {
+		c := ctx.Value(callKey{}).(*call)
+		defer func() {
+			if r := recover(); r != nil {
+				if r != errStopped { //nolint:errorlint // the very value that fail panics with
+					c.stop(fmt.Errorf("import %s: panic: %v", f.name, r))
+				}
+				panic(errStopped)
+			}
+		}()
+		c.usage.HostCalls++
+		if ctx.Err() != nil {
+			panic(errStopped)
+		}
+		f.do(&host{c, ctx, guest.Memory(), stack, f.name})
+	}
+}
+
+// fail ends the call.
+func (h *host) fail(err error) {
+	h.stop(err)
+	panic(errStopped)
+}
+
+func (h *host) fault(cause, format string, args ...any) {
+	h.fail(&Fault{cause, fmt.Sprintf(format, args...)})
+}
+
+func (h *host) u32(i int) uint32 { return uint32(h.stack[i]) }
+
+// at is a view of the guest's memory, valid until the guest runs again. A range
+// that isn't there ends the call.
+func (h *host) at(ptr, n uint32) []byte {
+	b, ok := h.memory.Read(ptr, n)
+	if !ok {
+		h.fault(CauseBadPointer, "%s: %s bytes at %s, memory is %s", h.name, thousands(n), thousands(ptr), thousands(h.memory.Size()))
+	}
+	return b
+}
+
+func (h *host) input() {
+	n := copy(h.at(h.u32(0), h.u32(1)), h.Input[h.taken:])
+	h.taken += n
+	h.stack[0] = uint64(n)
+}
+
+func (h *host) write() {
+	b := h.at(h.u32(0), h.u32(1))
+	if len(b) > h.OutputLimit-len(h.output) {
+		h.fault(CauseOutput, "more than %s bytes", thousands(max(h.OutputLimit, 0)))
+	}
+	h.output = append(h.output, b...)
+}
+
+func (h *host) rpc() {
+	chain, req := h.stack[0], h.at(h.u32(1), h.u32(2))
+	h.stack[0] = uint64(uint32(h.read(chain, req)))
+}
+
+// read gives the length of the reply, or a negative status.
+func (h *host) read(chain uint64, req []byte) int32 {
+	h.reply = nil
+	switch {
+	case h.over:
+		return int32(ReadBudget)
+	case h.Read == nil:
+		return int32(ReadUnknownChain)
+	case len(req) > RequestLimit:
+		return int32(ReadTooLarge)
+	}
+	h.usage.Reads++
+	reply, status, err := h.Read(h.ctx, chain, append([]byte{}, req...))
+	switch {
+	case err != nil && h.ctx.Err() != nil:
+		// It was interrupted, or failed at the very moment: the context says who.
+		if errors.Is(err, h.ctx.Err()) || errors.Is(err, context.Cause(h.ctx)) {
+			panic(errStopped)
+		}
+		h.fail(fmt.Errorf("read: %w", err))
+	case err != nil:
+		h.fail(fmt.Errorf("read: %w", err))
+	case status == ReadOK && len(reply) > h.ReadOut-h.replied:
+		status = ReadBudget
+	}
+	if status == ReadBudget {
+		h.over = true
+	}
+	if status != ReadOK {
+		return int32(status)
+	}
+	h.replied += len(reply)
+	h.reply = reply
+	return int32(len(reply))
+}
+
+func (h *host) rpcRead() {
+	n := copy(h.at(h.u32(0), h.u32(1)), h.reply)
+	h.reply = h.reply[n:]
+	h.stack[0] = uint64(n)
+}
+
+func (h *host) log() {
+	level, b := h.u32(0), h.at(h.u32(1), h.u32(2))
+	letter := byte('?')
+	if levels := "DIWE"; level < uint32(len(levels)) {
+		letter = levels[level]
+	}
+	h.record([]byte{letter, ' '}, b, []byte{'\n'})
+}
+
+// record appends to the call's log.
+func (h *host) record(parts ...[]byte) {
+	for _, b := range parts {
+		if len(b) > CallLogBytes-len(h.logged) {
+			h.fault(CauseLog, "more than %s bytes in one call", thousands(CallLogBytes))
+		}
+		h.logged = append(h.logged, b...)
+	}
+}
