@@ -19,7 +19,7 @@ const slotCandidates = 64
 
 // errNoSlot says that no single slot holds a balance: the token computes it, as
 // rebasing and share tokens do. Such an owner must hold the grant already.
-var errNoSlot = errors.New("has no slot that holds the balance")
+var errNoSlot = errors.New("has no slot that holds a balance")
 
 // sentinel is a balance no token has by chance, small enough for tokens that
 // keep a balance in 96 bits.
@@ -84,7 +84,7 @@ func (w *World) topUp(over *overlay, account common.Address, g Grant) error {
 		return tokenError(g.Token, err)
 	}
 	if !written {
-		return fmt.Errorf("token %s cannot hold a balance of %s: %w", g.Token.Hex(), g.Amount.Dec(), errNoSlot)
+		return fmt.Errorf("token %s %w of %s", g.Token.Hex(), errNoSlot, g.Amount.Dec())
 	}
 	over.setSlot(s.owner, s.key, s.holding(have, g.Amount))
 	return nil

@@ -115,9 +115,10 @@ func (o *Order) deltas(before, after balances) []Delta {
 	return list
 }
 
+// tokenError names the token that an error is about.
 func tokenError(token common.Address, err error) error {
-	if errors.Is(err, errNoBalance) {
-		return fmt.Errorf("token %s %w", token.Hex(), errNoBalance)
+	if errors.Is(err, errNoBalance) || errors.Is(err, errNoSlot) {
+		return fmt.Errorf("token %s %w", token.Hex(), err)
 	}
 	return err
 }
