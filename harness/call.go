@@ -1,0 +1,120 @@
+package harness
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+
+	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/sandbox"
+)
+
+// Status codes of the solver ABI.
+const (
+	statusOK             = 0
+	statusFailed         = 1
+	statusNotImplemented = 2
+)
+
+// A call is one phase with its input.
+type call struct {
+	phase   Phase
+	subject string // intent id, or chain id in set_market; parts the seeds
+	input   []byte
+	reads   Reads
+}
+
+// A tally gathers what the calls of one row spent.
+type tally struct {
+	usage Usage
+	reads ReadTally
+	log   [32]byte
+}
+
+// do makes one call. It returns the output, or why there is none: the solver's
+// fault, or an error of the host's. Of a call that was stopped by a wall the
+// tally learns nothing; see the package comment.
+func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, error) {
+	if !s.module.Has(c.phase.export()) {
+		return nil, &fault{c.phase, intent.CauseNotImplemented, "not exported"}, nil
+	}
+	if s.time.Err() != nil {
+		return nil, spent(), nil
+	}
+	ctx, stop, err := s.bound(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer stop()
+
+	limit := s.limits.of(c.phase)
+	m := &meter{reads: c.reads, limit: s.limits.Read, tally: t.reads}
+	result, err := s.inst.Call(ctx, sandbox.Call{
+		Export:      c.phase.export(),
+		Input:       c.input,
+		Wall:        limit.Wall,
+		OutputLimit: limit.OutputBytes,
+		Seed:        seed(s.seed, c.phase, c.subject),
+		Read:        m.read,
+		ReadOut:     s.limits.Read.Bytes,
+	})
+	f, err := s.judge(ctx, c.phase, err)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f != nil && f.byWall() {
+		return nil, f, nil
+	}
+	t.usage.add(c.phase, result.Usage)
+	t.reads = m.total(c.phase)
+	t.log = chainLog(t.log, result.Log)
+	s.log.add(result.Log)
+	if f != nil {
+		return nil, f, nil
+	}
+	return result.Output, answered(c.phase, result), nil
+}
+
+// bound returns a context that ends with ctx or with the session's time.
+func (s *Solver) bound(ctx context.Context) (context.Context, func(), error) {
+	if err := ctx.Err(); err != nil {
+		return nil, nil, &intent.InfraFault{Err: context.Cause(ctx)}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	unhook := context.AfterFunc(s.time, func() { cancel(errSpent) })
+	return ctx, func() { unhook(); cancel(nil) }, nil
+}
+
+// judge sorts an error of the sandbox: a fault or a refusal of the guest's, the
+// end of the session's time, or the host's own.
+func (s *Solver) judge(ctx context.Context, p Phase, err error) (*fault, error) {
+	if err == nil {
+		return nil, nil
+	}
+	if f := (*sandbox.Fault)(nil); errors.As(err, &f) {
+		return &fault{p, intent.Cause(f.Cause), message([]byte(f.Detail))}, nil
+	}
+	if r := (*sandbox.Refusal)(nil); errors.As(err, &r) {
+		return &fault{p, intent.CauseRefused, r.Detail}, nil
+	}
+	if errors.Is(context.Cause(ctx), errSpent) {
+		return spent(), nil
+	}
+	return nil, &intent.InfraFault{Err: err}
+}
+
+// seed derives a call's randomness from the pack's seed, the phase and what the
+// call is about, never from the module: two solvers draw the same numbers.
+func seed(pack [32]byte, p Phase, subject string) [32]byte {
+	h := sha256.New()
+	h.Write([]byte("assay:call:v1"))
+	h.Write(pack[:])
+	for _, part := range []string{string(p), subject} {
+		var n [8]byte
+		binary.BigEndian.PutUint64(n[:], uint64(len(part)))
+		h.Write(n[:])
+		h.Write([]byte(part))
+	}
+	return [32]byte(h.Sum(nil))
+}
