@@ -1,0 +1,141 @@
+package scoring
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/ethereum/go-ethereum/common"
+	"github.com/holiman/uint256"
+
+	"github.com/subnet112/assay/chain"
+	"github.com/subnet112/assay/intent"
+)
+
+// capBPS is how much of the best known value an intent may be credited with, in
+// basis points: what a frozen block's stale arbitrage gives beyond it is
+// worthless live.
+const capBPS = 10_500
+
+// accountOwner is the account of a value rule that is no parameter.
+const accountOwner = "owner"
+
+// A measure says how the core measures the value of one intent.
+type measure struct {
+	token, account common.Address
+	minimum        *uint256.Int // at least 1
+}
+
+// newMeasure resolves the manifest's value rule for one intent; nil where the app
+// declares no value.
+func newMeasure(d intent.Definition, s intent.State) (*measure, error) {
+	if d.Manifest == nil || d.Manifest.Value == nil {
+		return nil, nil
+	}
+	rule := d.Manifest.Value
+	token, err := addressParam(s, rule.Token)
+	if err != nil {
+		return nil, err
+	}
+	account, err := accountOf(s, rule.Account)
+	if err != nil {
+		return nil, err
+	}
+	minimum := uint256.NewInt(1)
+	if rule.Minimum != "" {
+		text, ok := s.RawParams[rule.Minimum].(string)
+		if !ok {
+			return nil, fmt.Errorf("raw_params.%s: the minimum is no decimal string", rule.Minimum)
+		}
+		amount, err := intent.ParseAmount(text)
+		if err != nil {
+			return nil, fmt.Errorf("raw_params.%s: %w", rule.Minimum, err)
+		}
+		if amount.Gt(minimum) {
+			minimum = amount
+		}
+	}
+	return &measure{token: token, account: account, minimum: minimum}, nil
+}
+
+// Minimum is what must arrive for an intent to have a value, in base units: the
+// parameter that the manifest's value rule names, at least 1; 1 where it names
+// none. It is nil where the app declares no value. Errors are
+// *[intent.AppFault].
+func Minimum(d intent.Definition, s intent.State) (*uint256.Int, error) {
+	m, err := newMeasure(d, s)
+	if err != nil {
+		return nil, &intent.AppFault{AppID: d.AppID, Err: err}
+	}
+	if m == nil {
+		return nil, nil
+	}
+	return m.minimum, nil
+}
+
+// value is what the outcome delivered, and the reason if that is not enough.
+func (m *measure) value(o *chain.Outcome) (v *big.Int, short string, err error) {
+	v = o.Delta(m.account, m.token)
+	if v == nil {
+		return nil, "", fmt.Errorf("the outcome does not measure token %s of %s", m.token.Hex(), m.account.Hex())
+	}
+	if v.Cmp(m.minimum.ToBig()) < 0 {
+		return v, fmt.Sprintf("%s received %s of token %s, the minimum is %s",
+			m.account.Hex(), v, m.token.Hex(), m.minimum.Dec()), nil
+	}
+	return v, "", nil
+}
+
+// credit caps a value at 105 % of the best known one, "" for no cap.
+func credit(value *big.Int, best string) (credited *big.Int, above bool, err error) {
+	if best == "" {
+		return value, false, nil
+	}
+	amount, err := intent.ParseAmount(best)
+	if err != nil {
+		return nil, false, fmt.Errorf("best: %w", err)
+	}
+	if amount.IsZero() {
+		return nil, false, errors.New("best: 0 is no value")
+	}
+	limit := amount.ToBig()
+	limit.Mul(limit, big.NewInt(capBPS))
+	limit.Quo(limit, big.NewInt(10_000))
+	if value.Cmp(limit) > 0 {
+		return limit, true, nil
+	}
+	return value, false, nil
+}
+
+// accountOf resolves the account of a value rule: a parameter, or the owner.
+func accountOf(s intent.State, name string) (common.Address, error) {
+	if name != accountOwner {
+		return addressParam(s, name)
+	}
+	owner, err := parseAddress(s.Owner)
+	if err != nil {
+		return common.Address{}, fmt.Errorf("owner: %w", err)
+	}
+	return owner, nil
+}
+
+func addressParam(s intent.State, name string) (common.Address, error) {
+	text, ok := s.RawParams[name].(string)
+	if !ok {
+		return common.Address{}, fmt.Errorf("raw_params.%s: absent or no address", name)
+	}
+	a, err := parseAddress(text)
+	if err != nil {
+		return common.Address{}, fmt.Errorf("raw_params.%s: %w", name, err)
+	}
+	return a, nil
+}
+
+var errAddress = errors.New("not 0x and 40 hex digits")
+
+func parseAddress(text string) (common.Address, error) {
+	if len(text) != 2+2*common.AddressLength || text[:2] != "0x" || !common.IsHexAddress(text) {
+		return common.Address{}, errAddress
+	}
+	return common.HexToAddress(text), nil
+}
