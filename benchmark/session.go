@@ -1,0 +1,266 @@
+package benchmark
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/subnet112/assay/harness"
+	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/sandbox"
+	"github.com/subnet112/assay/scoring"
+)
+
+// A Session is one solver over one pack: a [Record] for every intent, by intent
+// id.
+type Session struct {
+	ID            string   `json:"id"` // see [SessionID]
+	Miner         string   `json:"miner"`
+	Role          Role     `json:"role"`
+	Module        string   `json:"module"`
+	Name          string   `json:"name"`     // the solver's claim, quoted; "" = it never said
+	Version       string   `json:"version"`  // the same
+	StateIn       string   `json:"state_in"` // SHA-256, "" = none
+	StateInBytes  int      `json:"state_in_bytes"`
+	StateOut      string   `json:"state_out"` // SHA-256 of what is kept for next time, "" = what was kept before stays
+	StateOutBytes int      `json:"state_out_bytes"`
+	StateNote     string   `json:"state_note"` // what became of the state, for people
+	Restarts      int      `json:"restarts"`
+	Notes         []string `json:"notes"`           // failures that cost nothing, quoted
+	Fault         string   `json:"fault,omitempty"` // what the validator failed at, "" = nothing
+	Records       []Record `json:"records,omitempty"`
+
+	state []byte // to keep; nil with StateOut empty
+}
+
+// RunSession runs one solver over a prepared pack: it opens the solver with the
+// state it kept, puts every intent to it, executes and scores its plans, tells
+// it the scores and takes its new state.
+//
+// Whatever the solver does, the session has a row for every intent. The error
+// is ctx's or an [intent.InfraFault]; the session then holds the rows made
+// before it. A panic is such a fault too. state is not copied and must stay as
+// it is until RunSession returns; empty is none. each, which may be nil, is
+// called with every record once it is made.
+func RunSession(ctx context.Context, p *Prepared, m *sandbox.Module, state []byte, role Role, each func(Record)) (s *Session, err error) {
+	identity := m.Identity()
+	if s, err = p.newSession(hex.EncodeToString(identity[:]), state, role); err != nil {
+		return s, err
+	}
+	r := &run{Prepared: p, Session: s, each: each}
+	defer func() {
+		if v := recover(); v != nil {
+			err = &intent.InfraFault{Err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
+		}
+	}()
+	if err := r.session(ctx, m, state); err != nil {
+		return s, asInfra(ctx, err)
+	}
+	return s, nil
+}
+
+// newSession is a session without rows.
+func (p *Prepared) newSession(module string, state []byte, role Role) (*Session, error) {
+	s := &Session{Role: role, Module: module, StateInBytes: len(state), Notes: []string{}}
+	if len(state) > 0 {
+		s.StateIn = hexSum(state)
+	}
+	var err error
+	if s.ID, err = SessionID(p.digest, module, s.StateIn, role); err != nil {
+		return s, &intent.InfraFault{Err: err}
+	}
+	return s, nil
+}
+
+// run is a session under way.
+type run struct {
+	*Prepared
+	*Session
+	each func(Record)
+}
+
+func (r *run) session(ctx context.Context, m *sandbox.Module, state []byte) error {
+	o := r.options()
+	o.State = state
+	solver, err := harness.Open(ctx, m, o)
+	var never *intent.MinerFault
+	if errors.As(err, &never) {
+		r.StateNote = "kept: the solver never started"
+		r.fill(never.Cause, never.Detail)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer solver.Close(context.WithoutCancel(ctx))
+	meta := solver.Metadata()
+	r.Name, r.Version = intent.Quoted(meta.Name, harness.MaxNameRunes), intent.Quoted(meta.Version, harness.MaxNameRunes)
+
+	results := make([]intent.Result, 0, len(r.cases))
+	for _, c := range r.cases {
+		rec, err := r.ask(ctx, solver, c)
+		if err != nil {
+			return err
+		}
+		r.add(rec)
+		results = append(results, intent.Result{IntentID: c.id, Score: json.Number(rec.Row.Score)})
+	}
+	final, err := solver.Finish(ctx, results)
+	if err != nil {
+		return err
+	}
+	r.Restarts = solver.Restarts()
+	for _, n := range solver.Notes() {
+		r.Notes = append(r.Notes, quoted(n))
+	}
+	r.keep(solver.StateRefused(), final)
+	return nil
+}
+
+// add appends one record.
+func (r *run) add(rec Record) {
+	r.Records = append(r.Records, rec)
+	if r.each != nil {
+		r.each(rec)
+	}
+}
+
+// fill gives every intent that has no row yet a row with this cause.
+func (r *run) fill(cause intent.Cause, detail string) {
+	for _, c := range r.cases[len(r.Records):] {
+		rec := r.record(c)
+		rec.Row.Cause, rec.Detail = cause, quotedOrNone(detail)
+		if cause != intent.CauseInfra {
+			rec.Row.Score, rec.Row.PlanScore = "0", "0"
+		}
+		r.add(rec)
+	}
+}
+
+// record is a record with its ids and nothing else.
+func (r *run) record(c *prepared) Record {
+	return Record{App: c.task.Intent.AppID, Row: Row{
+		Session:  r.ID,
+		Module:   r.Module,
+		StateIn:  r.StateIn,
+		IntentID: c.id,
+		Deltas:   []Delta{},
+		Fuel:     []CallFuel{},
+		Notes:    []string{},
+	}}
+}
+
+// ask puts one intent to the solver and scores the answer.
+func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Record, error) {
+	a, err := solver.Run(ctx, c.task)
+	if err != nil {
+		return Record{}, err
+	}
+	rec := r.record(c)
+	row := &rec.Row
+	rec.HostCalls = a.Usage.HostCalls
+	row.setAnswer(a)
+	if solver.StateRefused() != "" {
+		row.Notes = append(row.Notes, harness.NoteStateRefused)
+	}
+	if a.QuoteCause != intent.CauseNone && a.QuoteCause != intent.CauseNotImplemented {
+		row.Notes = append(row.Notes, "quote: "+string(a.QuoteCause))
+	}
+
+	v := verdict{score: scoring.Score{Cause: a.Cause, Score: "0"}, detail: quotedOrNone(a.Detail)}
+	switch {
+	case a.Plan != nil:
+		if v, err = c.judge(ctx, r.pack.Seed, *a.Plan); err != nil {
+			return Record{}, err
+		}
+		if err := row.setOutcome(v.outcome); err != nil {
+			return Record{}, err
+		}
+	case a.Cause == intent.CauseNone: // rightly declined
+		v.score.Value, v.score.Credited, v.score.Score = "1", "1", "1"
+	}
+	row.setScore(v.score)
+	rec.Detail = v.detail
+	if a.Reads.OverBudget && overBudget(row.Cause) {
+		rec.Detail = string(row.Cause) + " after reads beyond the budget"
+		row.Cause = intent.CauseRPCBudget
+	}
+	switch {
+	case row.Cause != intent.CauseNone:
+		row.Score = "0"
+	case c.task.Truth != nil && a.Plan != nil:
+		row.Score = scoring.Composite(true, row.PlanScore)
+	}
+	return rec, nil
+}
+
+// keep decides what becomes of the state.
+func (r *run) keep(refused string, final harness.Final) {
+	valued := 0
+	for _, rec := range r.Records {
+		if rec.Row.Cause == intent.CauseNone {
+			valued++
+		}
+	}
+	switch {
+	case refused != "":
+		r.StateNote = "kept: the solver refused it: " + quoted(refused)
+	case r.Role == RoleBar:
+		r.StateNote = "kept: a bar's state is never saved"
+	case final.Note == harness.NoteNotImplemented:
+		r.StateNote = "none: the solver keeps no state"
+	case !final.Saved:
+		r.StateNote = "kept: " + quoted(final.Note)
+	case valued == 0:
+		r.StateNote = "kept: no row has a value"
+	default:
+		r.state = final.State
+		if r.state == nil {
+			r.state = []byte{}
+		}
+		r.StateOut, r.StateOutBytes = hexSum(r.state), len(r.state)
+		r.StateNote = "saved"
+	}
+}
+
+// setAnswer copies into the row what the solver's calls did.
+func (r *Row) setAnswer(a harness.Answer) {
+	r.Triggered = a.Triggered
+	if a.Plan != nil {
+		r.PlanHash = hex.EncodeToString(a.PlanHash[:])
+	}
+	for _, c := range a.Usage.Calls {
+		r.Fuel = append(r.Fuel, CallFuel{Call: string(c.Phase), Fuel: c.Fuel})
+	}
+	r.PeakPages = a.Usage.PeakPages
+	r.Reads = Reads{Requests: a.Reads.Requests, Gas: a.Reads.Gas, Digest: hexOrNone(a.Reads.Digest)}
+	r.Log = hexOrNone(a.LogDigest)
+}
+
+func (r *Row) setScore(s scoring.Score) {
+	r.Cause = s.Cause
+	r.PlanScore, r.Score = s.Score, s.Score
+	r.Value, r.Credited = s.Value, s.Credited
+	r.AboveOracle, r.ByScorer = s.AboveOracle, s.ByScorer
+	for _, n := range s.Notes {
+		r.Notes = append(r.Notes, quoted(n))
+	}
+}
+
+// hexOrNone prints a digest, "" for the zero digest of nothing.
+func hexOrNone(d [32]byte) string {
+	if d == [32]byte{} {
+		return ""
+	}
+	return hex.EncodeToString(d[:])
+}
+
+func quotedOrNone(s string) string {
+	if s == "" {
+		return ""
+	}
+	return quoted(s)
+}

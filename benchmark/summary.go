@@ -1,0 +1,198 @@
+package benchmark
+
+import (
+	"cmp"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/subnet112/assay/intent"
+)
+
+// An Epoch is the outcome of a set of sessions over one pack, decided and
+// stored: reports print it and compute nothing.
+type Epoch struct {
+	Schema     int          `json:"schema"`
+	Number     uint64       `json:"epoch"` // in the store it was committed to, 0 = not stored
+	Pack       string       `json:"pack"`  // the pack's digest
+	PackName   string       `json:"pack_name"`
+	RowsDigest string       `json:"rows_digest"`
+	Dropped    []DroppedApp `json:"dropped"`  // apps that failed their own known-good plan
+	Solvers    []Summary    `json:"solvers"`  // best first
+	Sessions   []*Session   `json:"sessions"` // by id
+}
+
+// A Summary is what a person wants to know about one session. Names in it are
+// the solver's claims.
+type Summary struct {
+	Session   string       `json:"session"`
+	Miner     string       `json:"miner"`
+	Role      Role         `json:"role"`
+	Module    string       `json:"module"`
+	Name      string       `json:"name"` // the solver's own, quoted; "" = it never said
+	Version   string       `json:"version"`
+	Score     string       `json:"score"`   // mean of the rows' scores, 0 for a row without
+	Valued    int          `json:"valued"`  // rows with a value
+	Intents   int          `json:"intents"` // rows in all
+	Void      int          `json:"void"`    // rows the validator failed at
+	Failures  []CauseCount `json:"failures"`
+	GasUsed   uint64       `json:"gas_used"` // of executed plans, refunds subtracted
+	PeakPages uint32       `json:"peak_pages"`
+	HostCalls uint64       `json:"host_calls"`
+	Reads     uint64       `json:"reads"` // chain requests
+	Worst     []Worst      `json:"worst"` // at most WorstRows, worst first
+	StateIn   int          `json:"state_in_bytes"`
+	StateOut  int          `json:"state_out_bytes"` // 0 unless saved
+	StateNote string       `json:"state_note"`      // what became of the state, for people
+}
+
+// CauseCount is how many rows ended by one cause.
+type CauseCount struct {
+	Cause intent.Cause `json:"cause"`
+	Rows  int          `json:"rows"`
+}
+
+// Worst is one of the rows a session earned least on.
+type Worst struct {
+	IntentID string       `json:"intent_id"`
+	App      string       `json:"app"`
+	Score    string       `json:"score"`
+	Cause    intent.Cause `json:"cause"`
+	Reason   string       `json:"reason"` // quoted
+}
+
+// WorstRows is how many rows a [Summary] shows.
+const WorstRows = 3
+
+// rank orders the sessions for people: by score, then by session id.
+func rank(sessions []*Session) ([]Summary, error) {
+	type ranked struct {
+		Summary
+		score *big.Int
+	}
+	all := make([]ranked, 0, len(sessions))
+	for _, s := range sessions {
+		sum, score, err := summarize(s)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ranked{sum, score})
+	}
+	slices.SortFunc(all, func(a, b ranked) int {
+		return cmp.Or(b.score.Cmp(a.score), cmp.Compare(a.Session, b.Session))
+	})
+	out := make([]Summary, len(all))
+	for i, r := range all {
+		out[i] = r.Summary
+	}
+	return out, nil
+}
+
+func summarize(s *Session) (Summary, *big.Int, error) {
+	out := Summary{
+		Session: s.ID, Miner: s.Miner, Role: s.Role, Module: s.Module,
+		Name: s.Name, Version: s.Version, Intents: len(s.Records),
+		StateIn: s.StateInBytes, StateOut: s.StateOutBytes, StateNote: s.StateNote,
+	}
+	total := new(big.Int)
+	causes := map[intent.Cause]int{}
+	scores := make([]*big.Int, len(s.Records))
+	for i, r := range s.Records {
+		score, err := parseScore(r.Row.Score)
+		if err != nil {
+			return Summary{}, nil, fmt.Errorf("row %s: %w", r.Row.IntentID, err)
+		}
+		scores[i] = score
+		total.Add(total, score)
+		switch {
+		case r.Row.Cause == intent.CauseNone:
+			out.Valued++
+		case r.Row.Cause == intent.CauseInfra:
+			out.Void++
+			fallthrough
+		default:
+			causes[r.Row.Cause]++
+		}
+		out.GasUsed += r.Row.GasUsed
+		out.PeakPages = max(out.PeakPages, r.Row.PeakPages)
+		out.HostCalls += r.HostCalls
+		out.Reads += uint64(r.Row.Reads.Requests)
+	}
+	if n := int64(len(s.Records)); n > 0 {
+		total.Div(total, big.NewInt(n))
+	}
+	out.Score = formatScore(total)
+
+	out.Failures = make([]CauseCount, 0, len(causes))
+	for c, n := range causes {
+		out.Failures = append(out.Failures, CauseCount{c, n})
+	}
+	slices.SortFunc(out.Failures, func(a, b CauseCount) int {
+		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Cause, b.Cause))
+	})
+	out.Worst = worst(s.Records, scores)
+	return out, total, nil
+}
+
+// worst picks the rows without value first, then those with the lowest scores;
+// rows that earned everything are not among them.
+func worst(records []Record, scores []*big.Int) []Worst {
+	order := make([]int, 0, len(records))
+	for i, r := range records {
+		if r.Row.Cause != intent.CauseNone || scores[i].Cmp(scoreOne) < 0 {
+			order = append(order, i)
+		}
+	}
+	valued := func(i int) int {
+		if records[i].Row.Cause == intent.CauseNone {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(valued(a), valued(b)), scores[a].Cmp(scores[b]))
+	})
+	out := make([]Worst, 0, WorstRows)
+	for _, i := range order[:min(len(order), WorstRows)] {
+		r := records[i]
+		out = append(out, Worst{
+			IntentID: r.Row.IntentID, App: r.App, Score: r.Row.Score, Cause: r.Row.Cause, Reason: r.Detail,
+		})
+	}
+	return out
+}
+
+// Scores are added as integers of 10^-18.
+
+const scoreDigits = 18
+
+var scoreOne = new(big.Int).Exp(big.NewInt(10), big.NewInt(scoreDigits), nil)
+
+// parseScore reads a decimal in [0,1]; the empty string is 0. Digits after the
+// eighteenth are cut off.
+func parseScore(s string) (*big.Int, error) {
+	if s == "" {
+		return new(big.Int), nil
+	}
+	whole, frac, _ := strings.Cut(s, ".")
+	frac = (frac + strings.Repeat("0", scoreDigits))[:scoreDigits]
+	v, ok := new(big.Int).SetString(whole+frac, 10)
+	if !ok || v.Sign() < 0 || v.Cmp(scoreOne) > 0 {
+		return nil, fmt.Errorf("score %q is not a decimal in [0,1]", s)
+	}
+	return v, nil
+}
+
+// formatScore prints the shortest decimal of v·10^-18.
+func formatScore(v *big.Int) string {
+	digits := v.String()
+	if n := scoreDigits + 1 - len(digits); n > 0 {
+		digits = strings.Repeat("0", n) + digits
+	}
+	whole, frac := digits[:len(digits)-scoreDigits], strings.TrimRight(digits[len(digits)-scoreDigits:], "0")
+	if frac == "" {
+		return whole
+	}
+	return whole + "." + frac
+}
