@@ -1,0 +1,24 @@
+package sandbox
+
+// Reservations counts the memories that are held by instances.
+func Reservations() int64 { return reservations.Load() }
+
+// SharesCode reports whether two modules were compiled once.
+func (m *Module) SharesCode(other *Module) bool { return m.code == other.code }
+
+// GrowPortably runs a memory of other platforms through sizes in bytes, writing
+// its first byte, and returns the buffers' lengths and whether the byte was kept.
+func GrowPortably(max uint64, sizes ...uint64) (lengths []int, kept bool) {
+	var r portableReservation
+	_ = r.reserve(max)
+	kept = true
+	old := uint64(0)
+	for _, size := range sizes {
+		b, _ := r.commit(old, size)
+		kept = kept && (old == 0 || b[0] == 42)
+		b[0], old = 42, size
+		lengths = append(lengths, len(b))
+	}
+	r.release()
+	return lengths, kept
+}
