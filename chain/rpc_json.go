@@ -22,33 +22,46 @@ type member struct {
 	value json.RawMessage
 }
 
-// splitObject returns the members of a valid JSON object, in their order. Keys
-// that appear twice are refused, and so are more members than limit.
-func splitObject(b []byte, limit int) ([]member, error) {
+// eachMember calls f with the members of a JSON object, in their order.
+func eachMember(b []byte, f func(key string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, errShape
+		return errShape
 	}
-	var list []member
 	for dec.More() {
-		t, err := dec.Token()
+		key, err := dec.Token()
 		if err != nil {
-			return nil, err
+			return err
 		}
-		m := member{key: t.(string)} // in key position the decoder yields strings only
-		if err := dec.Decode(&m.value); err != nil {
-			return nil, err
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return err
 		}
+		// In the place of a key the decoder yields nothing but strings.
+		if err := f(key.(string), value); err != nil {
+			return err
+		}
+	}
+	_, err := dec.Token() // the closing brace
+	return err
+}
+
+// splitObject returns the members of a small JSON object. Keys that appear twice
+// are refused, and so are more members than limit.
+func splitObject(b []byte, limit int) ([]member, error) {
+	var list []member
+	err := eachMember(b, func(key string, value json.RawMessage) error {
 		for _, other := range list {
-			if other.key == m.key {
-				return nil, errShape
+			if other.key == key {
+				return errShape
 			}
 		}
-		if list = append(list, m); len(list) > limit {
-			return nil, errShape
+		if list = append(list, member{key, value}); len(list) > limit {
+			return errShape
 		}
-	}
-	return list, nil
+		return nil
+	})
+	return list, err
 }
 
 // splitArray returns the elements of a valid JSON array, refusing more than
@@ -114,11 +127,11 @@ func readBytes(raw json.RawMessage) ([]byte, error) {
 
 // readQuantity reads 0x and digits without leading zeros, at most 256 bits.
 func readQuantity(raw json.RawMessage) (*uint256.Int, error) {
-	s, err := text(raw)
+	digits, err := hexDigits(raw)
 	if err != nil {
 		return nil, err
 	}
-	return uint256.FromHex(s)
+	return uint256.FromHex("0x" + digits)
 }
 
 // readUint64 is readQuantity for 64 bits.

@@ -31,11 +31,12 @@ const Env = "ASSAY_MAINNET"
 const limitBytes = 64 << 20
 
 // A Block is one block folder, gunzipped and undecoded but for the trades.
+// BlockHashes is nil where the block reads no BLOCKHASH.
 type Block struct {
 	Number      uint64
-	Prestate    []byte  // prestate.json: the state before the block, what it touches
+	Prestate    []byte  // prestate.json: the state before the block, what it touches, and four supplemented zeros
 	Block       []byte  // block.json, as eth_getBlockByNumber(n, true) answers
-	BlockHashes []byte  // block_hashes.json, nil when the block reads no BLOCKHASH
+	BlockHashes []byte  // block_hashes.json
 	Trades      []Trade // trades.json
 }
 
@@ -104,7 +105,7 @@ func Blocks(tb testing.TB) []Block {
 		folder := filepath.Join(dir, e.Name())
 		b := Block{
 			Number:      number,
-			Prestate:    read(tb, filepath.Join(folder, "prestate.json.gz")),
+			Prestate:    supplemented(tb, number, read(tb, filepath.Join(folder, "prestate.json.gz"))),
 			Block:       read(tb, filepath.Join(folder, "block.json.gz")),
 			BlockHashes: readOptional(tb, filepath.Join(folder, "block_hashes.json.gz")),
 		}
