@@ -49,16 +49,12 @@ func worldOf(tb testing.TB, s *chain.Snapshot) *chain.World {
 // Executing a real block in order reproduces what the network agreed on. The
 // beacon root's system call is left out: receipts do not depend on it.
 func TestMainnetBlocks(t *testing.T) {
-	blocks := mainnettest.Blocks(t)
-	trades := 0
-	for _, b := range blocks {
-		trades += len(b.Trades)
+	for _, b := range mainnettest.Blocks(t) {
 		t.Run(fmt.Sprint(b.Number), func(t *testing.T) {
 			t.Parallel()
 			replay(t, b)
 		})
 	}
-	fmt.Printf("mainnet: %d blocks, %d trades\n", len(blocks), trades)
 }
 
 func replay(t *testing.T, b mainnettest.Block) {
@@ -155,32 +151,27 @@ func blobFee(excess uint64) *big.Int {
 // A read of a call costs what a transaction would: the gas and the data that
 // core.ApplyMessage reports for every trade.
 func TestMainnetCallsCountGasAsTransactionsDo(t *testing.T) {
-	for _, b := range mainnettest.Blocks(t) {
-		w := worldOf(t, importBlock(t, b))
-		for _, trade := range b.Trades {
-			from, to := common.HexToAddress(trade.From), common.HexToAddress(trade.To)
-			value, data := uint256.MustFromDecimal(trade.Value), common.FromHex(trade.CallData)
+	mainnetTrades(t, func(w *chain.World, trade mainnettest.Trade) {
+		from, to := common.HexToAddress(trade.From), common.HexToAddress(trade.To)
+		value, data := uint256.MustFromDecimal(trade.Value), common.FromHex(trade.CallData)
 
-			sdb, missing := w.NewState()
-			evm := w.NewEVM(sdb)
-			msg := &core.Message{
-				From: from, To: &to, Value: value, Data: data, GasLimit: chain.LimitReadGas,
-				GasPrice: new(uint256.Int), GasFeeCap: new(uint256.Int), GasTipCap: new(uint256.Int),
-			}
-			want, err := core.ApplyMessage(evm, msg.SkipNonceCheck().SkipEOACheck(), nil)
-			if err != nil {
-				t.Fatalf("%s: %v", trade.Tx, err)
-			}
-			if holes := missing(); len(holes) > 0 {
-				t.Fatalf("%s: state missing: %v", trade.Tx, holes)
-			}
-			ret, used, peak, vmerr, err := w.View().Run(t.Context(), from, to, value, data, chain.LimitReadGas)
-			if err != nil || vmerr != nil {
-				t.Fatalf("%s: %v, %v", trade.Tx, vmerr, err)
-			}
-			if used != want.UsedGas || peak != want.MaxUsedGas || used != trade.GasUsed || !bytes.Equal(ret, want.ReturnData) {
-				t.Errorf("%s: gas %d, peak %d, want %d, %d and %d", trade.Tx, used, peak, want.UsedGas, want.MaxUsedGas, trade.GasUsed)
-			}
+		sdb, missing := w.NewState()
+		evm := w.NewEVM(sdb)
+		defer evm.Release()
+		msg := &core.Message{
+			From: from, To: &to, Value: value, Data: data, GasLimit: chain.LimitReadGas,
+			GasPrice: new(uint256.Int), GasFeeCap: new(uint256.Int), GasTipCap: new(uint256.Int),
 		}
-	}
+		want, err := core.ApplyMessage(evm, msg.SkipNonceCheck().SkipEOACheck(), nil)
+		if err != nil || len(missing()) > 0 {
+			t.Fatalf("%s: %v, missing %v", trade.Tx, err, missing())
+		}
+		ret, used, peak, vmerr, err := w.View().Run(t.Context(), from, to, value, data, chain.LimitReadGas)
+		if err != nil || vmerr != nil {
+			t.Fatalf("%s: %v, %v", trade.Tx, vmerr, err)
+		}
+		if used != want.UsedGas || peak != want.MaxUsedGas || used != trade.GasUsed || !bytes.Equal(ret, want.ReturnData) {
+			t.Errorf("%s: gas %d, peak %d, want %d, %d and %d", trade.Tx, used, peak, want.UsedGas, want.MaxUsedGas, trade.GasUsed)
+		}
+	})
 }
