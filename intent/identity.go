@@ -24,19 +24,23 @@ func (p Plan) Hash() ([32]byte, error) { return digest(p) }
 // SyncExtra rebuilds Extra, the one flat map that older solvers read, as
 // RawParams and Control together. Before that, a key that only Extra has moves
 // to where it belongs: to Control if it starts with an underscore, else to
-// RawParams; what those two already say wins. A parameter is therefore removed
-// by deleting it in Extra too. The maps are replaced, never written to.
+// RawParams. A parameter is therefore removed by deleting it in Extra too. The
+// maps are replaced, never written to.
 func (s *State) SyncExtra() {
 	raw, control := make(map[string]any), make(map[string]any)
+	maps.Copy(raw, s.RawParams)
+	maps.Copy(control, s.Control)
 	for k, v := range s.Extra {
-		if strings.HasPrefix(k, "_") {
+		_, isRaw := s.RawParams[k]
+		_, isControl := s.Control[k]
+		switch {
+		case isRaw || isControl:
+		case strings.HasPrefix(k, "_"):
 			control[k] = v
-		} else {
+		default:
 			raw[k] = v
 		}
 	}
-	maps.Copy(raw, s.RawParams)
-	maps.Copy(control, s.Control)
 	extra := maps.Clone(raw)
 	maps.Copy(extra, control)
 	s.RawParams, s.Control, s.Extra = raw, control, extra
