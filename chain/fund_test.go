@@ -15,23 +15,26 @@ import (
 	"github.com/subnet112/assay/intent"
 )
 
-// ask sends one JSON-RPC request to a view and returns its result, a string.
+// ask sends one JSON-RPC request to a view and returns its result, a string. It
+// may be called from any goroutine of a test.
 func ask(t testing.TB, v *chain.View, method string, params ...any) string {
 	t.Helper()
 	req, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return ""
 	}
 	reply, _, err := v.Serve(t.Context(), req, chain.Cost{Requests: 1, Gas: 30_000_000, Bytes: 1 << 20})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return ""
 	}
 	var r struct {
 		Result string
 		Error  any
 	}
 	if err := json.Unmarshal(reply, &r); err != nil || r.Error != nil {
-		t.Fatalf("%s%v: %s", method, params, reply)
+		t.Errorf("%s%v: %s", method, params, reply)
 	}
 	return r.Result
 }
@@ -47,7 +50,8 @@ func balanceOf(t testing.TB, v *chain.View, token, account common.Address) *big.
 	}
 	n, ok := new(big.Int).SetString(result, 0)
 	if !ok {
-		t.Fatalf("balance %q", result)
+		t.Errorf("balance %q", result)
+		return new(big.Int)
 	}
 	return n
 }
