@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core/tracing"
 	"github.com/ethereum/go-ethereum/core/vm"
-	"github.com/ethereum/go-ethereum/crypto"
 	"github.com/holiman/uint256"
 
 	"github.com/subnet112/assay/intent"
@@ -20,10 +20,6 @@ const slotCandidates = 64
 // errNoSlot says that no single slot holds a balance: the token computes it, as
 // rebasing and share tokens do. Such an owner must hold the grant already.
 var errNoSlot = errors.New("has no slot that holds a balance")
-
-// sentinel is a balance no token has by chance, small enough for tokens that
-// keep a balance in 96 bits.
-var sentinel = new(uint256.Int).SetBytes(crypto.Keccak256([]byte("assay: balance slot"))[:11])
 
 // FundedView returns what a solver sees while it plans for an order: the world
 // with the owner's balances topped up to the grant, exactly as [World.Execute]
@@ -75,16 +71,9 @@ func (w *World) topUp(over *overlay, account common.Address, g Grant) error {
 		over.setBalance(account, g.Amount)
 		return nil
 	}
-	s, err := w.findSlot(over, g.Token, account, have)
+	s, err := w.findSlot(over, g.Token, account, have, g.Amount)
 	if err != nil {
 		return tokenError(g.Token, err)
-	}
-	written, err := w.reads(over, s, g.Token, account, have, g.Amount)
-	if err != nil {
-		return tokenError(g.Token, err)
-	}
-	if !written {
-		return fmt.Errorf("token %s %w of %s", g.Token.Hex(), errNoSlot, g.Amount.Dec())
 	}
 	over.setSlot(s.owner, s.key, s.holding(have, g.Amount))
 	return nil
@@ -106,10 +95,26 @@ func (s balanceSlot) holding(have, want *uint256.Int) common.Hash {
 	return word.Add(word, want).Bytes32()
 }
 
-// findSlot finds where a token keeps account's balance, by tracing balanceOf:
-// of the slots it reads, the first that makes balanceOf return what is written
-// there. No storage layout is assumed.
-func (w *World) findSlot(over *overlay, token, account common.Address, have *uint256.Int) (balanceSlot, error) {
+// findSlot finds where a token keeps account's balance, by tracing balanceOf: of
+// the slots it reads, the last that makes balanceOf return want, which have is
+// not, once that is written there. No storage layout is assumed, and what is
+// found is what was verified. A proxy reads where its code is first.
+func (w *World) findSlot(over *overlay, token, account common.Address, have, want *uint256.Int) (balanceSlot, error) {
+	list, err := w.slotsRead(over, token, account)
+	if err != nil {
+		return balanceSlot{}, err
+	}
+	for _, s := range slices.Backward(list) {
+		found, err := w.reads(over, s, token, account, have, want)
+		if err != nil || found {
+			return s, err
+		}
+	}
+	return balanceSlot{}, fmt.Errorf("%w of %s", errNoSlot, want.Dec())
+}
+
+// slotsRead lists the slots that balanceOf reads, each once, in order.
+func (w *World) slotsRead(over *overlay, token, account common.Address) ([]balanceSlot, error) {
 	var list []balanceSlot
 	seen := make(map[balanceSlot]bool)
 	p := w.newProbe(over, &tracing.Hooks{
@@ -127,16 +132,12 @@ func (w *World) findSlot(over *overlay, token, account common.Address, have *uin
 	})
 	defer p.close()
 	if _, err := p.balance(token, account); err != nil {
-		return balanceSlot{}, err
+		return nil, err
 	}
-	for _, s := range list {
-		s.value = p.sdb.GetState(s.owner, s.key)
-		found, err := w.reads(over, s, token, account, have, sentinel)
-		if err != nil || found {
-			return s, err
-		}
+	for i, s := range list {
+		list[i].value = p.sdb.GetState(s.owner, s.key)
 	}
-	return balanceSlot{}, errNoSlot
+	return list, nil
 }
 
 // reads reports whether balanceOf returns want once s holds it. A write that

@@ -246,7 +246,7 @@ func TestFundingFaultNamesTheToken(t *testing.T) {
 	if !errors.As(err, &app) || app.AppID != "toy" {
 		t.Fatalf("error = %v, want an app fault of toy", err)
 	}
-	want := "funding " + toyPoor.Hex() + ": token " + toyShares.Hex() + " has no slot that holds a balance"
+	want := "funding " + toyPoor.Hex() + ": token " + toyShares.Hex() + " has no slot that holds a balance of 300"
 	if app.Err.Error() != want {
 		t.Errorf("error\n got %s\nwant %s", app.Err, want)
 	}
