@@ -41,26 +41,38 @@ func newMeasure(d intent.Definition, s intent.State) (*measure, error) {
 	if err != nil {
 		return nil, err
 	}
-	minimum := uint256.NewInt(1)
-	if rule.Minimum != "" {
-		text, ok := s.RawParams[rule.Minimum].(string)
-		if !ok {
-			return nil, fmt.Errorf("raw_params.%s: the minimum is no decimal string", rule.Minimum)
-		}
-		amount, err := intent.ParseAmount(text)
-		if err != nil {
-			return nil, fmt.Errorf("raw_params.%s: %w", rule.Minimum, err)
-		}
-		if amount.Gt(minimum) {
-			minimum = amount
-		}
+	minimum, err := minimumOf(s, rule.Minimum)
+	if err != nil {
+		return nil, err
 	}
 	return &measure{token: token, account: account, minimum: minimum}, nil
 }
 
+// minimumOf resolves the minimum of a value rule. An intent that leaves the
+// parameter out, or says null or "", asks for none.
+func minimumOf(s intent.State, name string) (*uint256.Int, error) {
+	least := uint256.NewInt(1)
+	value := s.RawParams[name]
+	if name == "" || value == nil || value == "" {
+		return least, nil
+	}
+	text, ok := value.(string)
+	if !ok {
+		return nil, fmt.Errorf("raw_params.%s: no decimal string", name)
+	}
+	amount, err := intent.ParseAmount(text)
+	if err != nil {
+		return nil, fmt.Errorf("raw_params.%s: %w", name, err)
+	}
+	if amount.Lt(least) {
+		return least, nil
+	}
+	return amount, nil
+}
+
 // Minimum is what must arrive for an intent to have a value, in base units: the
-// parameter that the manifest's value rule names, at least 1; 1 where it names
-// none. It is nil where the app declares no value. Errors are
+// parameter that the manifest's value rule names, at least 1; 1 where the rule
+// names none or the intent leaves it out. It is nil where the app declares no value. Errors are
 // *[intent.AppFault].
 func Minimum(d intent.Definition, s intent.State) (*uint256.Int, error) {
 	m, err := newMeasure(d, s)
