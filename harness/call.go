@@ -59,7 +59,7 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 		Read:        m.read,
 		ReadOut:     s.limits.Read.Bytes,
 	})
-	f, err := s.judge(ctx, c.phase, err)
+	f, err := judge(c.phase, err)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -88,7 +88,7 @@ func (s *Solver) bound(ctx context.Context) (context.Context, func(), error) {
 
 // judge sorts an error of the sandbox: a fault or a refusal of the guest's, the
 // end of the session's time, or the host's own.
-func (s *Solver) judge(ctx context.Context, p Phase, err error) (*fault, error) {
+func judge(p Phase, err error) (*fault, error) {
 	if err == nil {
 		return nil, nil
 	}
@@ -98,7 +98,7 @@ func (s *Solver) judge(ctx context.Context, p Phase, err error) (*fault, error) 
 	if r := (*sandbox.Refusal)(nil); errors.As(err, &r) {
 		return &fault{p, intent.CauseRefused, r.Detail}, nil
 	}
-	if errors.Is(context.Cause(ctx), errSpent) {
+	if errors.Is(err, errSpent) {
 		return spent(), nil
 	}
 	return nil, &intent.InfraFault{Err: err}

@@ -16,7 +16,7 @@ import (
 
 var opening = []string{"initialize", "metadata", "restore_state", "set_market", "set_market", "on_benchmark_start"}
 
-// Markets are given in descending order: the solver gets them ascending.
+// withEverything gives a session all that its opening can have.
 func withEverything(p *puppet) harness.Options {
 	o := p.options()
 	o.State = []byte{0, 1, 0xff}
@@ -96,7 +96,7 @@ func TestInputs(t *testing.T) {
 	o := p.options()
 	o.State = []byte("as serialized")
 	o.Count = 7
-	o.Market = []intent.MarketSnapshot{intent.EmptyMarket(1)}
+	o.Market = []intent.MarketSnapshot{intent.EmptyMarket(8453), intent.EmptyMarket(1)}
 	s := open(t, compile(t, puppetModule()), o)
 	run(t, s, p.task())
 	if _, err := s.Finish(t.Context(), []intent.Result{{IntentID: "i_0000000000000001", Score: "0.25"}}); err != nil {
@@ -111,6 +111,7 @@ func TestInputs(t *testing.T) {
 		`metadata `,
 		`restore_state as serialized`,
 		`set_market {"balances":{},"block_number":0,"chain_id":1,"dex_config":{},"pool_states":{},"prices":{},"raw_state":{},"timestamp":0}`,
+		`set_market {"balances":{},"block_number":0,"chain_id":8453,"dex_config":{},"pool_states":{},"prices":{},"raw_state":{},"timestamp":0}`,
 		`on_benchmark_start {"intent_count":7}`,
 		`generate_plan {"intent":` + definition + `,"intent_id":"i_0000000000000001","snapshot":null,"state":` + state + `}`,
 		`on_benchmark_end [{"elapsed_ms":0,"intent_id":"i_0000000000000001","score":0.25}]`,

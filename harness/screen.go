@@ -54,9 +54,13 @@ type Stage struct {
 }
 
 // Screen decides whether a module may enter a benchmark. Local check, admission
-// and benchmark all call it: there is no other gate. The error is the host's;
-// what is wrong with the module is in the screening.
+// and benchmark all call it: there is no other gate. The error is the host's, or
+// a *intent.UsageFault about o, such as no smoke intents; what is wrong with the
+// module is in the screening.
 func Screen(ctx context.Context, e *sandbox.Engine, wasm []byte, o ScreenOptions) (*Screening, error) {
+	if len(o.Smoke) == 0 {
+		return nil, &intent.UsageFault{Err: errors.New("screening has no smoke intents")}
+	}
 	sc := &Screening{}
 	m, err := static(ctx, e, wasm, sc)
 	if err != nil || sc.Stage != 0 {
@@ -116,7 +120,7 @@ func started(ctx context.Context, s *Solver, _ []Task, sc *Screening) error {
 		sc.refuse(StageStart, "metadata.version", "metadata: "+intent.Quoted(version, intent.MaxVersionBytes)+" is not a semantic version such as 1.0.0")
 	default:
 		sc.Metadata = s.meta
-		sc.pass(StageStart, intent.Quoted(name, MaxNameRunes)+" "+version)
+		sc.pass(StageStart, intent.Quoted(name, intent.MaxQuotedRunes)+" "+version)
 	}
 	return nil
 }
@@ -147,7 +151,7 @@ func smoked(ctx context.Context, s *Solver, tasks []Task, sc *Screening) error {
 			triggers++
 		}
 	}
-	sc.pass(StageSmoke, fmt.Sprintf("%d of %d plans valid, %d trigger decisions", len(tasks), len(tasks), triggers))
+	sc.pass(StageSmoke, fmt.Sprintf("%d of %d plans valid, trigger decisions: %d", len(tasks), len(tasks), triggers))
 	return nil
 }
 

@@ -106,7 +106,7 @@ func TestScreenPrintsNamesSafely(t *testing.T) {
 	}
 	want := []harness.Stage{
 		{Stage: harness.StageStart, Passed: true, Detail: `"\x1b]0;owned\a" 1.0.0`},
-		{Stage: harness.StageSmoke, Passed: true, Detail: "3 of 3 plans valid, 1 trigger decisions"},
+		{Stage: harness.StageSmoke, Passed: true, Detail: "3 of 3 plans valid, trigger decisions: 1"},
 	}
 	if diff := cmp.Diff(want, sc.Stages[1:]); diff != "" {
 		t.Errorf("stages (-want +got):\n%s", diff)
@@ -130,5 +130,16 @@ func TestScreenIsInterrupted(t *testing.T) {
 	}
 	if sc, err := harness.Screen(ctx, engine(t), puppetModule(), p.smoke()); sc != nil || !isInfra(err) || !errors.Is(err, context.Canceled) {
 		t.Errorf("Screen() = %+v, %v, want an infra fault", sc, err)
+	}
+}
+
+// A gate without a question lets nobody through.
+func TestScreenNeedsSmokeIntents(t *testing.T) {
+	t.Parallel()
+	p := &puppet{act: obedient}
+	sc, err := harness.Screen(t.Context(), engine(t), puppetModule(), harness.ScreenOptions{Options: p.options()})
+	var usage *intent.UsageFault
+	if sc != nil || !errors.As(err, &usage) {
+		t.Errorf("Screen() = %+v, %v, want a usage fault", sc, err)
 	}
 }

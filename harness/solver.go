@@ -61,8 +61,9 @@ type market struct {
 //
 // A *intent.MinerFault means that the solver never started. Its cause is
 // session_ended and its detail names the phase and the true cause; every row of
-// the session has both. Any other error is the host's. ctx bounds the opening
-// only. The caller closes the solver.
+// the session has both. A *intent.UsageFault names what is wrong with o. Any
+// other error is the host's. ctx bounds the opening only. The caller closes the
+// solver.
 func Open(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
 	s, err := newSolver(ctx, m, o)
 	if err != nil {
@@ -159,9 +160,9 @@ func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 		return nil, err
 	}
 	defer stop()
-	var early sandbox.Log
+	var early sandbox.Log // no call's result has what is logged while loading
 	inst, err := s.module.Instantiate(bounded, sandbox.Env{Time: s.start, Seed: seed(s.seed, phaseLoad, ""), Log: &early})
-	f, err := s.judge(bounded, phaseLoad, err)
+	f, err := judge(phaseLoad, err)
 	if err != nil {
 		return nil, err
 	}
