@@ -110,8 +110,6 @@ func TestRegress(t *testing.T) {
 			switch name := filepath.Base(path); name {
 			case "state.json":
 				check(t, intent.DecodeState, doc)
-			case "definition.json":
-				check(t, intent.DecodeDefinition, doc)
 			default:
 				t.Fatalf("no decoder for %s", name)
 			}
