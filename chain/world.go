@@ -70,7 +70,7 @@ func NewWorld(s *Snapshot) (*World, error) {
 		jumpDests:   core.NewJumpDestCache(),
 	}
 	for _, a := range s.Accounts {
-		w.accounts[a.Address] = newAccount(a, s.Provenance == Imported)
+		w.accounts[a.Address] = newAccount(a, s)
 	}
 	for _, addr := range s.Absent {
 		w.accounts[addr] = nil
@@ -84,15 +84,15 @@ func NewWorld(s *Snapshot) (*World, error) {
 	return w, nil
 }
 
-func newAccount(a Account, imported bool) *account {
+func newAccount(a Account, s *Snapshot) *account {
 	acc := &account{
 		nonce:    a.Nonce,
 		balance:  a.Balance.Clone(),
 		codeHash: a.CodeHash,
 		root:     a.StorageRoot,
 		slots:    make(map[common.Hash]common.Hash, len(a.Slots)),
-		zeros: a.Complete || a.StorageRoot == types.EmptyRootHash ||
-			imported && a.CodeHash == types.EmptyCodeHash,
+		zeros: s.Closed || a.Complete || a.StorageRoot == types.EmptyRootHash ||
+			s.Provenance == Imported && a.CodeHash == types.EmptyCodeHash,
 	}
 	if acc.root == (common.Hash{}) {
 		acc.root = types.EmptyRootHash
