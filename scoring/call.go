@@ -88,9 +88,9 @@ func (p *program) call(ctx context.Context, c sandbox.Call) ([]byte, *failure, e
 
 // invoke makes one call within the scorer's limits.
 func (s *Scorer) invoke(ctx context.Context, i *sandbox.Instance, c sandbox.Call) ([]byte, *failure, error) {
-	c.Wall, c.OutputLimit, c.ReadOut = s.limits.Wall, s.limits.ResultBytes, s.limits.ReadBytes
-	if c.Read == nil {
-		c.Read = s.limits.reads(nil, 0)
+	c.OutputLimit, c.ReadOut = s.limits.ResultBytes, s.limits.ReadBytes
+	if c.Wall = s.limits.Wall; c.Export == exportLoad {
+		c.Wall = s.limits.LoadWall
 	}
 	result, err := i.Call(ctx, c)
 	var fault *sandbox.Fault

@@ -45,7 +45,8 @@ const (
 
 // Limits bound one call of an app's code.
 type Limits struct {
-	Wall        time.Duration // of loading the code, and of the call; more is the code's failure
+	LoadWall    time.Duration // of evaluating the module; more is the code's failure
+	Wall        time.Duration // of the call; more is the code's failure
 	ResultBytes int           // of what it returns
 	Reads       int           // chain reads, each of a batch counted
 	ReadGas     uint64        // EVM gas of one read
@@ -55,6 +56,7 @@ type Limits struct {
 // DefaultLimits returns the limits that scores are made with.
 func DefaultLimits() Limits {
 	return Limits{
+		LoadWall:    5 * time.Second,
 		Wall:        5 * time.Second,
 		ResultBytes: 256 << 10,
 		Reads:       16,

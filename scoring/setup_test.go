@@ -71,7 +71,7 @@ func TestMain(m *testing.M) {
 // themselves.
 func patient() scoring.Limits {
 	l := scoring.DefaultLimits()
-	l.Wall = time.Minute
+	l.LoadWall, l.Wall = time.Minute, time.Minute
 	return l
 }
 
