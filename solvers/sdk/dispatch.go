@@ -74,17 +74,19 @@ func (d *dispatcher) initialize(input []byte) ([]byte, error) {
 }
 
 func (d *dispatcher) restoreState(input []byte) ([]byte, error) {
-	if s, ok := d.solver.(StateKeeper); ok {
-		return nil, s.RestoreState(input)
+	s, ok := d.solver.(StateKeeper)
+	if !ok {
+		return nil, ErrNotImplemented
 	}
-	return nil, nil
+	return nil, s.RestoreState(input)
 }
 
 func (d *dispatcher) serializeState([]byte) ([]byte, error) {
-	if s, ok := d.solver.(StateKeeper); ok {
-		return s.SerializeState()
+	s, ok := d.solver.(StateKeeper)
+	if !ok {
+		return nil, ErrNotImplemented
 	}
-	return nil, nil
+	return s.SerializeState()
 }
 
 func (d *dispatcher) setMarket(input []byte) ([]byte, error) {
@@ -103,39 +105,43 @@ func (d *dispatcher) setMarket(input []byte) ([]byte, error) {
 }
 
 func (d *dispatcher) benchmarkStart(input []byte) ([]byte, error) {
+	s, ok := d.solver.(BenchmarkStarter)
+	if !ok {
+		return nil, ErrNotImplemented
+	}
 	var batch struct {
 		IntentCount int `json:"intent_count"`
 	}
 	if err := decode(input, &batch); err != nil {
 		return nil, err
 	}
-	if s, ok := d.solver.(BenchmarkStarter); ok {
-		return nil, s.OnBenchmarkStart(batch.IntentCount)
-	}
-	return nil, nil
+	return nil, s.OnBenchmarkStart(batch.IntentCount)
 }
 
 func (d *dispatcher) benchmarkEnd(input []byte) ([]byte, error) {
+	s, ok := d.solver.(BenchmarkEnder)
+	if !ok {
+		return nil, ErrNotImplemented
+	}
 	var results []intent.Result
 	if err := decode(input, &results); err != nil {
 		return nil, err
 	}
-	if s, ok := d.solver.(BenchmarkEnder); ok {
-		return nil, s.OnBenchmarkEnd(results)
-	}
-	return nil, nil
+	return nil, s.OnBenchmarkEnd(results)
 }
 
 func (d *dispatcher) checkTrigger(input []byte) ([]byte, error) {
+	s, ok := d.solver.(TriggerChecker)
+	if !ok {
+		return nil, ErrNotImplemented
+	}
 	r, err := d.request(input)
 	if err != nil {
 		return nil, err
 	}
-	trigger := false
-	if s, ok := d.solver.(TriggerChecker); ok {
-		if trigger, err = s.CheckTrigger(r); err != nil {
-			return nil, err
-		}
+	trigger, err := s.CheckTrigger(r)
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(map[string]bool{"trigger": trigger})
 }
@@ -158,7 +164,7 @@ func (d *dispatcher) generatePlan(input []byte) ([]byte, error) {
 func (d *dispatcher) quote(input []byte) ([]byte, error) {
 	s, ok := d.solver.(Quoter)
 	if !ok {
-		return nil, fmt.Errorf("quote: %w", ErrNotImplemented)
+		return nil, ErrNotImplemented
 	}
 	r, err := d.request(input)
 	if err != nil {

@@ -14,7 +14,7 @@
 //
 // # What a solver may rely on
 //
-// One instance lives through a session: Metadata, Initialize, RestoreState,
+// One instance lives through a session: Initialize, Metadata, RestoreState,
 // SetMarket, OnBenchmarkStart, then per intent CheckTrigger, GeneratePlan and
 // Quote, at last OnBenchmarkEnd and SerializeState. Calls never overlap. There
 // is no network, no file, no argument; [RPC] reads the pinned chains, time.Now

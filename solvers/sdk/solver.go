@@ -9,8 +9,8 @@ import (
 // A Solver is what every miner implements. No method needs to be safe for
 // concurrent use.
 type Solver interface {
-	// Initialize is called once, before everything but Metadata. An error
-	// refuses the solver.
+	// Initialize is called once, before everything but perhaps Metadata. An
+	// error refuses the solver.
 	Initialize(intent.InitConfig) error
 	// GeneratePlan answers one intent. An error gives the intent no value and
 	// leaves the others alone.
