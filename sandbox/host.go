@@ -125,6 +125,12 @@ func (h *host) write() {
 	if len(b) > h.OutputLimit-len(h.output) {
 		h.fault(CauseOutput, "more than %s bytes", thousands(max(h.OutputLimit, 0)))
 	}
+	if need := len(h.output) + len(b); need > cap(h.output) {
+		// Doubling copies a large state once; append would copy it five times.
+		grown := make([]byte, len(h.output), min(max(need, 2*cap(h.output)), h.OutputLimit))
+		copy(grown, h.output)
+		h.output = grown
+	}
 	h.output = append(h.output, b...)
 }
 
