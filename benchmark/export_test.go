@@ -34,3 +34,11 @@ var (
 	FormatScore = formatScore
 	Rank        = rank
 )
+
+// Compare holds a second run against the first: how many rows are left, and
+// what the validator failed at.
+func Compare(first, second *Session) (int, error) {
+	j := &job{session: second}
+	j.compare(first)
+	return len(j.session.Records), j.err
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -224,16 +225,16 @@ func walk(v any, path string, visit func(path string, old any, set func(any))) {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			child(v[k], path+"."+k, func(x any) { v[k] = x }, visit)
+			visitChild(v[k], path+"."+k, func(x any) { v[k] = x }, visit)
 		}
 	case []any:
 		for i := range v {
-			child(v[i], fmt.Sprintf("%s[%d]", path, i), func(x any) { v[i] = x }, visit)
+			visitChild(v[i], fmt.Sprintf("%s[%d]", path, i), func(x any) { v[i] = x }, visit)
 		}
 	}
 }
 
-func child(v any, path string, set func(any), visit func(string, any, func(any))) {
+func visitChild(v any, path string, set func(any), visit func(string, any, func(any))) {
 	switch v.(type) {
 	case map[string]any, []any:
 		walk(v, path, visit)
@@ -251,6 +252,9 @@ func mutate(t *testing.T, path string, old any) any {
 	case int:
 		return v + 1
 	case float64:
+		if v == math.Trunc(v) {
+			return v + 1
+		}
 		return v / 2
 	case string:
 		switch {

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -94,23 +96,24 @@ func openDB(path string) (db *bbolt.DB, err error) {
 		})
 		return err
 	})
+	var (
+		onPath *fs.PathError
+		errno  syscall.Errno
+	)
 	switch {
 	case err == nil:
 		return db, nil
 	case errors.Is(err, bolterr.ErrTimeout):
 		return nil, ErrLocked
-	case errors.Is(err, bolterr.ErrInvalid), errors.Is(err, bolterr.ErrChecksum), errors.Is(err, bolterr.ErrVersionMismatch), errors.Is(err, bolterr.ErrInvalidMapping):
-		return nil, fmt.Errorf("%w: %w", ErrDamaged, err)
-	case errors.Is(err, ErrDamaged):
-		if file != nil {
-			_ = file.Close() // lets go of the lock that the panic left behind
-		}
-		return nil, err
 	case file == nil: // could not be opened at all: a directory, no permission
 		return nil, &intent.UsageFault{Err: err}
-	default:
+	case errors.Is(err, ErrDamaged):
+		release(file)
+		return nil, err
+	case errors.As(err, &onPath), errors.As(err, &errno):
 		return nil, err
 	}
+	return nil, fmt.Errorf("%w: %w", ErrDamaged, err) // bbolt has no one error for it
 }
 
 // prepare makes the buckets, checks the schema and removes states that no

@@ -82,10 +82,10 @@ func standardFile(t testing.TB) file {
 	}
 	var cases, smoke []any
 	for i := range intents {
-		cases = append(cases, file{"app_id": "tip", "state": tipState(fmt.Sprint("case ", i))})
+		cases = append(cases, file{"app_id": "tip", "state": tipState(fmt.Sprint("case ", i, "x"))})
 	}
 	for i := range benchmark.SmokeIntents {
-		smoke = append(smoke, file{"app_id": "tip", "state": tipState(fmt.Sprint("smoke ", i))})
+		smoke = append(smoke, file{"app_id": "tip", "state": tipState(fmt.Sprint("smoke ", i, "x"))})
 	}
 	f["cases"], f["smoke"] = cases, smoke
 	return f
@@ -151,7 +151,7 @@ var testSnapshot = sync.OnceValue(func() *chain.Snapshot {
 	}
 	for _, a := range []string{owner, receiver} {
 		s.Accounts = append(s.Accounts, chain.Account{
-			Address: common.HexToAddress(a), Balance: uint256.NewInt(50), CodeHash: types.EmptyCodeHash,
+			Address: common.HexToAddress(a), Balance: uint256.NewInt(5000), CodeHash: types.EmptyCodeHash,
 		})
 	}
 	return s
