@@ -46,13 +46,9 @@ func (w *World) Execute(ctx context.Context, o Order, p intent.Plan) (*Outcome, 
 // execute is Execute under an optional tracer, which changes no result.
 func (w *World) execute(ctx context.Context, o *Order, p intent.Plan, hooks *tracing.Hooks) (out *Outcome, after *View, err error) {
 	defer recovered(&err)
-	steps, err := w.steps(p)
-	if err != nil {
-		var fault *intent.MinerFault
-		if errors.As(err, &fault) {
-			return &Outcome{Cause: fault.Cause, Detail: fault.Detail}, nil, nil
-		}
-		return nil, nil, err
+	steps, fault := w.steps(p)
+	if fault != nil {
+		return &Outcome{Cause: fault.Cause, Detail: fault.Detail}, nil, nil
 	}
 	over, err := w.fund(ctx, o)
 	if err != nil {
@@ -64,11 +60,16 @@ func (w *World) execute(ctx context.Context, o *Order, p intent.Plan, hooks *tra
 	}
 	r := &run{world: w, order: o, steps: steps, out: &Outcome{}}
 	r.sdb, r.missing = w.newState(over)
-	if err := r.play(ctx, hooks); err != nil || r.out.Cause != intent.CauseNone {
-		return r.out, nil, err
+	if err := r.play(ctx, hooks); err != nil {
+		return nil, nil, err
 	}
-	if err := r.measureAfter(over, before); err != nil || r.out.Cause != intent.CauseNone {
-		return r.out, nil, err
+	if r.out.Cause == intent.CauseNone {
+		if err := r.measureAfter(over, before); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r.out.Cause != intent.CauseNone {
+		return r.out, nil, nil
 	}
 	return r.out, w.finishedView(r.sdb, r.missing), nil
 }
@@ -88,10 +89,10 @@ type step struct {
 	data  []byte
 }
 
-// steps reads a plan's interactions. The error is a *[intent.MinerFault]: a plan
-// that [intent.Plan.Validate] accepts has none.
-func (w *World) steps(p intent.Plan) ([]step, error) {
-	invalid := func(i int, format string, args ...any) error {
+// steps reads a plan's interactions. A plan that [intent.Plan.Validate] accepts
+// has no fault.
+func (w *World) steps(p intent.Plan) ([]step, *intent.MinerFault) {
+	invalid := func(i int, format string, args ...any) *intent.MinerFault {
 		return &intent.MinerFault{Cause: intent.CauseInvalidPlan, Detail: fmt.Sprintf("interactions[%d].", i) + fmt.Sprintf(format, args...)}
 	}
 	if len(p.Interactions) == 0 {
