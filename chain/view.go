@@ -152,9 +152,12 @@ func transferValue(db vm.StateDB, from, to common.Address, amount *uint256.Int, 
 	}
 }
 
-// estimate returns the gas limit a call needs, at most limit, by bisection to
-// within 1.5 %: code may ask how much gas it has, so no formula gives it. The
-// search depends on the view and the call alone. Its runs are paid from spend.
+// estimate returns a gas limit that suffices for a call, at most limit. What the
+// call takes when it is given all of limit mostly suffices; where it does not,
+// because calls keep back a 64th or because code asks how much gas there is, the
+// answer is bisected to within 1.5 %. The search depends on the view and the call
+// alone. Its runs are paid from spend, each of which must be left all that the
+// run may take.
 func (v *View) estimate(ctx context.Context, c call, limit uint64, spend *meter) (uint64, callResult, error) {
 	try := func(gas uint64) (callResult, error) {
 		if gas > spend.left.Gas {
@@ -165,14 +168,17 @@ func (v *View) estimate(ctx context.Context, c call, limit uint64, spend *meter)
 		return r, err
 	}
 	first, err := try(limit)
-	if err != nil || first.err != nil {
-		return 0, first, err
+	if err != nil || first.err != nil || first.peak >= limit {
+		return limit, first, err
+	}
+	exact, err := try(first.peak)
+	if err != nil || exact.err == nil {
+		return first.peak, first, err
 	}
 	// lo is known not to suffice, hi to suffice.
-	lo, hi := first.used-1, limit
-	// Calls keep back a 64th, and those with value want a stipend on top.
-	likely := (first.peak + params.CallStipend) * 64 / 63
-	for gas := min(likely, hi-1); (hi-lo)*1000 > hi*15 && lo < gas && gas < hi; gas = min(lo+(hi-lo)/2, 2*lo) {
+	lo, hi := first.peak, limit
+	gas := min((first.peak+params.CallStipend)*64/63, hi-1)
+	for lo < gas && (hi-lo)*1000 > hi*15 {
 		r, err := try(gas)
 		if err != nil {
 			return 0, r, err
@@ -182,6 +188,7 @@ func (v *View) estimate(ctx context.Context, c call, limit uint64, spend *meter)
 		} else {
 			hi = gas
 		}
+		gas = lo + (hi-lo)/2
 	}
 	return hi, first, nil
 }
