@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strconv"
 )
 
 // A DecodeError says why a document is not what the API names. Its text is safe
@@ -72,31 +71,39 @@ func DecodeMarket(b []byte) (MarketSnapshot, error) { return decodeDocument[Mark
 // The error is a [*DecodeError] if the document is at fault. Anything else is
 // a mistake in into's type. After an error, into is partly written.
 func DecodeStrict(b []byte, into any) error {
-	v := reflect.ValueOf(into)
-	if v.Kind() != reflect.Pointer || v.IsNil() {
-		return errors.New("intent: strict decoding needs a pointer")
-	}
-	return decodeInto(b, MaxDocumentBytes, false, v.Elem())
+	return decodePointer(&decoder{data: b}, into)
 }
 
-func decodeAnswer[T any](b []byte, limit int) (T, error) { return decodeWithin[T](b, limit, true) }
-func decodeDocument[T any](b []byte) (T, error)          { return decodeWithin[T](b, MaxDocumentBytes, false) }
+// DecodeOpen is [DecodeStrict] for the reader of a document that may grow, such
+// as a guest that was built before its host: fields that into does not have are
+// passed over. Everything else is as strict.
+func DecodeOpen(b []byte, into any) error {
+	return decodePointer(&decoder{data: b, open: true}, into)
+}
+
+func decodePointer(d *decoder, into any) error {
+	v := reflect.ValueOf(into)
+	if v.Kind() != reflect.Pointer || v.IsNil() {
+		return errors.New("intent: decoding needs a pointer")
+	}
+	return d.decode(MaxDocumentBytes, v.Elem())
+}
+
+func decodeAnswer[T any](b []byte, limit int) (T, error) {
+	return decodeWithin[T](&decoder{data: b, twins: true}, limit)
+}
+
+func decodeDocument[T any](b []byte) (T, error) {
+	return decodeWithin[T](&decoder{data: b}, MaxDocumentBytes)
+}
 
 // decodeWithin returns the zero T with an error.
-func decodeWithin[T any](b []byte, limit int, twins bool) (T, error) {
+func decodeWithin[T any](d *decoder, limit int) (T, error) {
 	var v, zero T
-	if err := decodeInto(b, limit, twins, reflect.ValueOf(&v).Elem()); err != nil {
+	if err := d.decode(limit, reflect.ValueOf(&v).Elem()); err != nil {
 		return zero, err
 	}
 	return v, nil
-}
-
-func decodeInto(b []byte, limit int, twins bool, v reflect.Value) error {
-	if len(b) > limit {
-		return &DecodeError{Reason: strconv.Itoa(len(b)) + " bytes, limit " + strconv.Itoa(limit)}
-	}
-	d := decoder{data: b, twins: twins}
-	return d.decode(v)
 }
 
 // DefaultConfig returns the configuration of an app that sets nothing: half the

@@ -15,6 +15,8 @@ type decoder struct {
 	// twins accepts the camelCase spelling of a field beside its own, as
 	// long as both, when present, say the same.
 	twins bool
+	// open passes over fields that a struct does not have.
+	open bool
 	// marshalled refuses \ufffd: encoding/json writes that escape, and only
 	// that escape, in place of bytes that were not UTF-8.
 	marshalled bool
@@ -85,8 +87,8 @@ func (d *decoder) want(what string) error {
 	return d.fail("want " + what + ", found " + d.found())
 }
 
-// open consumes a bracket and goes one level down.
-func (d *decoder) open(bracket byte, what string) error {
+// enter consumes a bracket and goes one level down.
+func (d *decoder) enter(bracket byte, what string) error {
 	if d.peek() != bracket {
 		return d.want(what)
 	}

@@ -22,8 +22,12 @@ var (
 	textType   = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// decode reads the whole document into v, which must be addressable.
-func (d *decoder) decode(v reflect.Value) error {
+// decode reads the whole document, of at most limit bytes, into v, which must
+// be addressable.
+func (d *decoder) decode(limit int, v reflect.Value) error {
+	if len(d.data) > limit {
+		return d.fail(strconv.Itoa(len(d.data)) + " bytes, limit " + strconv.Itoa(limit))
+	}
 	if err := d.value(v); err != nil {
 		return err
 	}
@@ -157,7 +161,7 @@ func (d *decoder) exact() (json.Number, error) {
 }
 
 func (d *decoder) slice(v reflect.Value) error {
-	if err := d.open('[', "an array"); err != nil {
+	if err := d.enter('[', "an array"); err != nil {
 		return err
 	}
 	out := reflect.MakeSlice(v.Type(), 0, 0)
@@ -185,7 +189,7 @@ func (d *decoder) object(v reflect.Value) error {
 	if t.Key().Kind() != reflect.String {
 		return unsupported(t)
 	}
-	if err := d.open('{', "an object"); err != nil {
+	if err := d.enter('{', "an object"); err != nil {
 		return err
 	}
 	out := reflect.MakeMap(t)
@@ -300,7 +304,7 @@ func (d *decoder) fields(v reflect.Value) error {
 	if h, ok := v.Addr().Interface().(defaulter); ok {
 		h.setDefaults()
 	}
-	if err := d.open('{', "an object"); err != nil {
+	if err := d.enter('{', "an object"); err != nil {
 		return err
 	}
 	read := make([]reading, len(l.names))
@@ -338,6 +342,12 @@ func (d *decoder) field(v reflect.Value, l *layout, read []reading) error {
 	}
 	s, known := l.spelled[name]
 	if !known || s.twin && !d.twins {
+		if d.open {
+			d.push(step{key: name, index: -1})
+			_, err := d.any()
+			d.pop()
+			return err
+		}
 		return d.fail("unknown field " + Quoted(name, maxQuotedKeyRunes))
 	}
 	d.push(step{key: name, index: -1})

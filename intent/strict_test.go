@@ -87,6 +87,30 @@ func TestDecodeStrictRefuses(t *testing.T) {
 	}
 }
 
+// An open document may have grown, anywhere, and is held to everything else.
+func TestDecodeOpen(t *testing.T) {
+	t.Parallel()
+	var got document
+	err := intent.DecodeOpen([]byte(`{"schema":1,"new":{"a":[1,{"b":null}]},"apps":[{"target":"t","value":"1","new":"","call_data":"0x"}]}`), &got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := document{Schema: 1, Apps: []intent.Interaction{{Target: "t", Value: "1", CallData: "0x", ChainID: 1}}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(document{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for doc, want := range map[string]string{
+		`{"new":1}`:                                  `schema: missing`,
+		`{"schema":1,"schema":1}`:                    `schema: twice in one object`,
+		`{"schema":1,"new":{"a":1,"a":1}}`:           `new.a: twice in one object`,
+		`{"schema":1,"new":[0.1000000000000000055]}`: `new[0]: 0.1000000000000000055 is more than a float64 holds, use a decimal string`,
+	} {
+		if err := intent.DecodeOpen([]byte(doc), new(document)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", doc, err, want)
+		}
+	}
+}
+
 // A type that cannot be decoded is the program's fault and told apart from the
 // document's.
 func TestDecodeStrictIntoNonsense(t *testing.T) {

@@ -1,7 +1,6 @@
 package sdk
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -193,11 +192,9 @@ func (d *dispatcher) request(input []byte) (intent.Request, error) {
 }
 
 // decode reads what a validator sent. Fields of a later version of the ABI are
-// ignored, numbers of free values keep their text.
+// passed over, numbers of free values keep their text.
 func decode(input []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(input))
-	d.UseNumber()
-	if err := d.Decode(into); err != nil {
+	if err := intent.DecodeOpen(input, into); err != nil {
 		return fmt.Errorf("input: %w", err)
 	}
 	return nil

@@ -52,7 +52,7 @@ func (f *full) OnBenchmarkEnd(r []intent.Result) error      { return f.hear("end
 func (f *full) SerializeState() ([]byte, error)             { return []byte("\x00state\xff"), nil }
 func (f *full) RestoreState(b []byte) error                 { return f.hear("restore %q", b) }
 
-const requestJSON = `{"intent_id":"i_1","intent":{"app_id":"app","config":{},"a_field_of_next_year":1},"state":{"chain_id":8453,"nonce":1,"owner":"0x","raw_params":{"amount":1000000000000000001}},"snapshot":null}`
+const requestJSON = `{"intent_id":"i_1","intent":{"app_id":"app","name":"n","version":"1.0.0","intent_type":"swap","config":{},"a_field_of_next_year":{"a":[1]}},"state":{"contract_address":"","chain_id":8453,"nonce":1,"owner":"0x","raw_params":{"amount":9007199254740991}},"snapshot":null}`
 
 func planOf(r intent.Request) (intent.Plan, error) {
 	return intent.Plan{IntentID: r.IntentID, Nonce: r.State.Nonce, Deadline: r.Snapshot.Timestamp, Interactions: []intent.Interaction{
@@ -72,7 +72,7 @@ func TestMinimalSolver(t *testing.T) {
 		{"initialize", `{}`, 1},
 		{"initialize", `[]`, 1},
 		{"restore_state", "x", 2},
-		{"set_market", `{"chain_id":8453,"timestamp":1700}`, 0},
+		{"set_market", `{"chain_id":8453,"block_number":7,"timestamp":1700}`, 0},
 		{"set_market", `nonsense`, 1},
 		{"on_benchmark_start", `{"intent_count":3}`, 2},
 		{"check_trigger", requestJSON, 2},
@@ -117,16 +117,16 @@ func TestFullSolver(t *testing.T) {
 	}
 }
 
-// The market of the state's chain stands in for a request without one, and an
-// exact number of a free parameter stays exact.
+// The market of the state's chain stands in for a request without one, and a
+// number of a free parameter keeps its digits.
 func TestMarketReachesThePlan(t *testing.T) {
 	t.Parallel()
 	call := sdk.NewModule(minimal{planOf})
-	call("set_market", `{"chain_id":1,"timestamp":1600}`)
-	call("set_market", `{"chain_id":8453,"timestamp":1700}`)
+	call("set_market", `{"chain_id":1,"block_number":7,"timestamp":1600}`)
+	call("set_market", `{"chain_id":8453,"block_number":7,"timestamp":1700}`)
 	for input, deadline := range map[string]uint64{
 		requestJSON: 1700,
-		strings.Replace(requestJSON, `"snapshot":null`, `"snapshot":{"chain_id":8453,"timestamp":1800}`, 1): 1800,
+		strings.Replace(requestJSON, `"snapshot":null`, `"snapshot":{"chain_id":8453,"block_number":7,"timestamp":1800}`, 1): 1800,
 	} {
 		status, output := call("generate_plan", input)
 		p, err := intent.DecodePlan([]byte(output))
@@ -136,7 +136,7 @@ func TestMarketReachesThePlan(t *testing.T) {
 		if p.Deadline != deadline {
 			t.Errorf("deadline %d, want %d", p.Deadline, deadline)
 		}
-		if p.Interactions[0].Value != "1000000000000000001" {
+		if p.Interactions[0].Value != "9007199254740991" {
 			t.Errorf("the amount became %s", p.Interactions[0].Value)
 		}
 	}
