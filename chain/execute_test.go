@@ -252,9 +252,10 @@ func TestOwnerWithCode(t *testing.T) {
 func TestTokenBrokenByThePlan(t *testing.T) {
 	t.Parallel()
 	o := toyOrder(toyMutes, 0, toyToken)
-	out, _ := execute(t, toyWorld(t), o, toyPlan(callTo(toyMutes, 0, nil)))
-	if out.Cause != intent.CauseReverted || !strings.Contains(out.Detail, toyMutes.Hex()) {
-		t.Errorf("cause = %q (%s), want reverted, naming the token", out.Cause, out.Detail)
+	out, _ := execute(t, toyWorld(t), o, toyPlan(transfer(toyToken, toyReceiver, 0), callTo(toyMutes, 0, nil)))
+	want := "interaction 1: after it, token " + toyMutes.Hex() + " does not answer balanceOf"
+	if out.Cause != intent.CauseReverted || out.Detail != want || out.Logs != 0 {
+		t.Errorf("cause %q with %d logs: %s; want reverted without: %s", out.Cause, out.Logs, out.Detail, want)
 	}
 }
 

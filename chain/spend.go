@@ -19,8 +19,6 @@ const sideTokens = 128
 
 // measureAfter fills in what the plan did and checks what it spent.
 func (r *run) measureAfter(over *overlay, before balances) error {
-	logs := r.sdb.Logs()
-	r.out.readLogs(logs)
 	p := r.world.probeOn(r.sdb.Copy(), r.missing, nil)
 	defer p.close()
 	after, err := p.measure(r.order)
@@ -33,6 +31,8 @@ func (r *run) measureAfter(over *overlay, before balances) error {
 		return r.order.coreFault("measuring after the plan", err)
 	}
 	r.out.Deltas = r.order.deltas(before, after)
+	logs := r.sdb.Logs()
+	r.out.readLogs(logs)
 	for _, token := range r.order.Tokens {
 		lost := new(big.Int).Neg(r.out.Delta(r.order.Owner, token))
 		if granted := r.order.granted(token).ToBig(); lost.Cmp(granted) > 0 {
