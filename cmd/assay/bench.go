@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/subnet112/assay/benchmark"
+	"github.com/subnet112/assay/intent"
+)
+
+type benchOptions struct {
+	setup
+	state   string
+	miner   string
+	workers int
+	output  outputFormat
+}
+
+func newBench(s streams) *cobra.Command {
+	o := &benchOptions{}
+	cmd := &cobra.Command{
+		Use:   "bench solver.wasm...",
+		Short: "Run solvers through one benchmark epoch and print who earned what",
+		Long: `Runs every solver over the intents of a pack: initialize, restore its state, a plan
+for each intent, executed on the pack's chain and scored, and serialize its state.
+
+The result is the same for any number of workers and any order of solvers. With
+--state a solver gets back what it serialized in the last epoch; its miner owns that
+state, and is named like the solver's file unless --miner says otherwise.
+` + exitStatus,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &hinted{usagef("no solver given"), "make bench builds and runs the reference solvers"}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), s, args) },
+	}
+	o.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.state, "state", "", "folder that keeps states and rows between epochs (default: nothing is kept)")
+	f.StringVar(&o.miner, "miner", "", "whose the solver is; with one solver only")
+	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "solvers run at the same time")
+	o.output.register(cmd)
+	return cmd
+}
+
+func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err error) {
+	entrants, err := o.entrants(paths)
+	if err != nil {
+		return err
+	}
+	if o.workers < 1 || o.workers > benchmark.MaxWorkers {
+		return usagef("--workers must be from 1 to %d, got %d", benchmark.MaxWorkers, o.workers)
+	}
+	prepared, engine, err := o.prepare(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, engine.Close(context.WithoutCancel(ctx))) }()
+
+	var store *benchmark.Store
+	if o.state != "" {
+		if store, err = benchmark.OpenStore(o.state); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, store.Close()) }()
+	}
+	talk := newProgress(s, entrants, prepared.Intents())
+	epoch, err := benchmark.RunEpoch(ctx, prepared, entrants, o.workers, store, talk.hooks())
+	talk.end()
+	if err != nil {
+		return err
+	}
+	if o.output == outputJSON {
+		enc := json.NewEncoder(s.out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(epoch)
+	}
+	renderEpoch(s.out, epoch)
+	return nil
+}
+
+// entrants makes one of each path.
+func (o *benchOptions) entrants(paths []string) ([]benchmark.Entrant, error) {
+	if o.miner != "" && len(paths) > 1 {
+		return nil, usagef("--miner names the miner of one solver, %d are given", len(paths))
+	}
+	modules, err := readModules(paths)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]benchmark.Entrant, len(paths))
+	first := map[string]string{}
+	for i, path := range paths {
+		miner := minerOf(path)
+		if o.miner != "" {
+			miner = o.miner
+		}
+		if other, ok := first[miner]; ok {
+			return nil, &hinted{
+				usagef("%s and %s would be one miner's, %s", intent.Quoted(other, 200), intent.Quoted(path, 200), intent.Quoted(miner, 60)),
+				"a solver's miner is named like its file: name the files apart",
+			}
+		}
+		first[miner] = path
+		out[i] = benchmark.Entrant{Miner: miner, Role: benchmark.RoleCandidate, Module: modules[i]}
+	}
+	return out, nil
+}

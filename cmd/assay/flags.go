@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/subnet112/assay/intent"
+)
+
+// outputFormat is the value of --output.
+type outputFormat string
+
+const (
+	outputText outputFormat = "text"
+	outputJSON outputFormat = "json"
+)
+
+func (o *outputFormat) String() string { return string(*o) }
+func (o *outputFormat) Type() string   { return "text|json" }
+
+func (o *outputFormat) Set(v string) error {
+	switch f := outputFormat(v); f {
+	case outputText, outputJSON:
+		*o = f
+		return nil
+	}
+	return fmt.Errorf("must be text or json")
+}
+
+func (o *outputFormat) register(cmd *cobra.Command) {
+	*o = outputText
+	cmd.Flags().Var(o, "output", "format of the result")
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no arguments, got %s", cmd.Name(), intent.Quoted(args[0], 60))
+	}
+	return nil
+}
+
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return &hinted{usagef("%s takes %s, got %d arguments", cmd.Name(), what, len(args)), "see assay " + cmd.CommandPath()[len("assay "):] + " --help"}
+		}
+		return nil
+	}
+}

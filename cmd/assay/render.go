@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/subnet112/assay/benchmark"
+	"github.com/subnet112/assay/intent"
+)
+
+// columns is the width that reports fit into.
+const columns = 80
+
+// renderEpoch prints the end summary of an epoch. Everything in it was decided
+// and stored before; this only lays it out.
+func renderEpoch(w io.Writer, e *benchmark.Epoch) {
+	intents := 0
+	if len(e.Solvers) > 0 {
+		intents = e.Solvers[0].Intents
+	}
+	fmt.Fprintf(w, "pack         %s, %d intents\n", intent.Quoted(e.PackName, 40), intents)
+	fmt.Fprintf(w, "pack_digest  %s\n", e.Pack)
+	fmt.Fprintf(w, "rows_digest  %s\n", e.RowsDigest)
+	if e.Number > 0 {
+		fmt.Fprintf(w, "epoch        %d, stored\n", e.Number)
+	}
+	for _, d := range e.Dropped {
+		fmt.Fprintf(w, "dropped      %s\n", clip(d.App+": "+d.Reason, columns-13))
+	}
+	for i, s := range e.Solvers {
+		fmt.Fprintln(w)
+		renderSolver(w, i+1, s)
+	}
+}
+
+func renderSolver(w io.Writer, place int, s benchmark.Summary) {
+	title := "unnamed"
+	if s.Name != "" {
+		title = s.Name + " " + strings.Trim(s.Version, `"`)
+	}
+	fmt.Fprintf(w, "%s\n", clip(fmt.Sprintf("%d. %s, miner %s", place, title, intent.Quoted(s.Miner, 40)), columns))
+	fmt.Fprintf(w, "   score %s   value on %d of %d intents", clipScore(s.Score), s.Valued, s.Intents)
+	if s.Void > 0 {
+		fmt.Fprintf(w, ", %d void", s.Void)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "   gas %s   memory %s   host calls %s, chain reads %s\n",
+		thousands(s.GasUsed), size(uint64(s.PeakPages)<<16), thousands(s.HostCalls), thousands(s.Reads))
+	fmt.Fprintf(w, "   %s\n", clip(stateLine(s), columns-3))
+	if len(s.Failures) > 0 {
+		parts := make([]string, len(s.Failures))
+		for i, f := range s.Failures {
+			parts[i] = fmt.Sprintf("%s %d", f.Cause, f.Rows)
+		}
+		wrap(w, "   no value: ", parts)
+	}
+	for i, row := range s.Worst {
+		lead := "          "
+		if i == 0 {
+			lead = "   worst  "
+		}
+		why := "score " + clipScore(row.Score)
+		if row.Cause != intent.CauseNone {
+			why = string(row.Cause)
+		}
+		if row.Reason != "" {
+			why += ": " + row.Reason
+		}
+		fmt.Fprintf(w, "%s%s  %s\n", lead, row.IntentID, clip(why, columns-len(lead)-len(row.IntentID)-2))
+	}
+}
+
+func stateLine(s benchmark.Summary) string {
+	var parts []string
+	if s.StateIn > 0 {
+		parts = append(parts, "restored "+size(uint64(s.StateIn)))
+	} else {
+		parts = append(parts, "nothing to restore")
+	}
+	switch {
+	case s.StateOut > 0:
+		parts = append(parts, "saved "+size(uint64(s.StateOut)))
+	case s.StateNote != "":
+		parts = append(parts, s.StateNote)
+	}
+	return "state: " + strings.Join(parts, ", ")
+}
+
+// wrap prints comma-separated parts under a lead, broken before [columns].
+func wrap(w io.Writer, lead string, parts []string) {
+	indent := strings.Repeat(" ", len(lead))
+	line := lead
+	for i, p := range parts {
+		if i < len(parts)-1 {
+			p += ","
+		}
+		if len(line) > len(lead) && len(line)+1+len(p) > columns {
+			fmt.Fprintln(w, line)
+			line = indent
+		}
+		if len(line) > len(lead) {
+			line += " "
+		}
+		line += p
+	}
+	fmt.Fprintln(w, line)
+}
+
+// clip cuts s to n runes and marks the cut.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:n-1]) + "…"
+}
+
+// clipScore shows a decimal with at most six digits after the point; the
+// document of --output json has all of them.
+func clipScore(s string) string {
+	if s == "" {
+		return "0"
+	}
+	whole, frac, _ := strings.Cut(s, ".")
+	if len(frac) > 6 {
+		frac = frac[:6]
+	}
+	if frac = strings.TrimRight(frac, "0"); frac == "" {
+		return whole
+	}
+	return whole + "." + frac
+}
+
+func thousands(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// size shows bytes in the unit that leaves the fewest digits.
+func size(n uint64) string {
+	for _, u := range []struct {
+		name string
+		unit uint64
+	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= u.unit {
+			return fmt.Sprintf("%d.%d %s", n/u.unit, n%u.unit*10/u.unit, u.name)
+		}
+	}
+	return fmt.Sprintf("%d B", n)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/subnet112/assay/intent"
+)
+
+// streams is everything of the process a command may touch.
+type streams struct {
+	out, err io.Writer
+	terminal bool // err is a terminal that understands cursor movement
+	cacheDir func() (string, error)
+}
+
+// Exit codes. They are part of the interface: see EXIT STATUS in --help.
+const (
+	exitOK          = 0
+	exitInfra       = 1
+	exitUsage       = 2
+	exitRefused     = 10
+	exitSnapshot    = 12
+	exitStoreLocked = 13
+	exitInterrupted = 130
+)
+
+const exitStatus = `
+EXIT STATUS
+  0    success: every row of the epoch exists
+  1    infrastructure or internal fault
+  2    usage: a wrong flag, file or pack; nothing was written
+  10   a solver was refused
+  12   a snapshot is missing or is not the one the pack names
+  13   the state folder is in use by another process
+  130  interrupted
+`
+
+// errRefused marks the result of check when a solver did not pass. The report
+// has been printed, so the error itself says nothing more.
+var errRefused = errors.New("refused")
+
+// hinted is an error with the next thing to try.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (h *hinted) Error() string { return h.err.Error() }
+func (h *hinted) Unwrap() error { return h.err }
+
+func usagef(format string, args ...any) error {
+	return &intent.UsageFault{Err: fmt.Errorf(format, args...)}
+}
+
+// run executes one command line and returns its exit code.
+func run(ctx context.Context, args []string, s streams) int {
+	root := &cobra.Command{
+		Use:           "assay",
+		Short:         "Benchmark solvers that turn intents into execution plans",
+		Long:          "assay runs solvers as untrusted WebAssembly, executes their plans on forked-chain\nsnapshots and scores what really happened.\n" + exitStatus,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %s", intent.Quoted(args[0], 60))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return &hinted{usagef("%v", err), "see assay " + cmd.Name() + " --help"}
+	})
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetArgs(args)
+	root.AddCommand(newBench(s), newCheck(s), newSnapshot(s), newVersion(s))
+
+	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil {
+		return exitOK
+	}
+	code := exitCode(ctx, err)
+	if errors.Is(err, errRefused) {
+		return code
+	}
+	message := oneLine(err)
+	if f := cmd.Flags().Lookup("output"); f != nil && f.Value.String() == "json" {
+		// The document of a command that could not finish.
+		line, _ := json.Marshal(map[string]any{"schema": 1, "error": map[string]any{"code": code, "message": message}})
+		fmt.Fprintf(s.out, "%s\n", line)
+	}
+	fmt.Fprintf(s.err, "assay: error: %s\n", message)
+	var h *hinted
+	if errors.As(err, &h) {
+		fmt.Fprintf(s.err, "assay: hint: %s\n", h.hint)
+	}
+	return code
+}
