@@ -290,8 +290,8 @@ func FuzzCheck(f *testing.F) {
 	p.FuncNames(map[uint32]string{0: "f"})
 	p.Start(p.Func("", nil, nil, []byte{wt.I64, wt.F32, wt.F64}))
 	f.Add(p.run(wt.I32Const(0)))
-	e := newEngine(f, sandbox.Config{Interpreter: true})
 	f.Fuzz(func(t *testing.T, wasm []byte) {
+		e := newEngine(t, sandbox.Config{Interpreter: true})
 		report, err := e.Check(wasm, profile())
 		var refusal *sandbox.Refusal
 		if err != nil && (!errors.As(err, &refusal) || strings.ContainsAny(err.Error(), "\n\x1b")) {
