@@ -235,6 +235,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		set  func(*harness.Options)
 	}{
 		{name: "a wall of zero", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Quote.Wall = 0 }},
+		{name: "no time to load", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Load = 0 }},
 		{name: "no output", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Plan.OutputBytes = 0 }},
 		{name: "a session without time", set: func(o *harness.Options) { o.Limits = withSession(0) }},
 		{name: "restarts below zero", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Restarts = -1 }},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/subnet112/assay/sandbox"
 )
 
 // A CallLimit bounds one phase.
@@ -15,6 +17,8 @@ type CallLimit struct {
 // Limits bounds a session. The zero value stands for [DefaultLimits]; any other
 // value must pass Validate. Limits are part of a pack's digest.
 type Limits struct {
+	Load time.Duration `json:"load_ns"` // wall of making one instance, _initialize included
+
 	Initialize CallLimit `json:"initialize"`
 	Metadata   CallLimit `json:"metadata"`
 	Restore    CallLimit `json:"restore_state"`
@@ -42,6 +46,8 @@ const nothing = 64 << 10
 // DefaultLimits returns the limits of the solver ABI v1.
 func DefaultLimits() Limits {
 	return Limits{
+		Load: sandbox.InstantiateWall,
+
 		Initialize: CallLimit{60 * time.Second, nothing},
 		Metadata:   CallLimit{5 * time.Second, 64 << 10},
 		Restore:    CallLimit{30 * time.Second, nothing},
@@ -74,6 +80,9 @@ func (l Limits) Validate() error {
 		if c.OutputBytes <= 0 {
 			errs = append(errs, fmt.Errorf("limit %s: output of %d bytes is not positive", p, c.OutputBytes))
 		}
+	}
+	if l.Load <= 0 {
+		errs = append(errs, fmt.Errorf("limit load: wall %v is not positive", l.Load))
 	}
 	if l.Session <= 0 {
 		errs = append(errs, fmt.Errorf("limit session: wall %v is not positive", l.Session))

@@ -104,6 +104,23 @@ func TestFailureOverBudget(t *testing.T) {
 	}
 }
 
+// What the other calls of a row overspent is no excuse for its plan.
+func TestOverBudgetIsThePlansOwn(t *testing.T) {
+	t.Parallel()
+	for _, phase := range []harness.Phase{harness.PhaseTrigger, harness.PhaseQuote} {
+		p := &puppet{act: but(phase, opRead, "{}"), world: func(context.Context, uint64, []byte, harness.Cost) ([]byte, harness.Cost, error) {
+			return nil, harness.Cost{}, harness.ErrBudget
+		}}
+		s := open(t, compile(t, puppetModule()), p.options())
+		task := p.task()
+		task.AskTrigger = phase == harness.PhaseTrigger
+		task.AskQuote = true
+		if a := run(t, s, task); a.Reads.OverBudget {
+			t.Errorf("%s was over budget, and the plan is told to be", phase)
+		}
+	}
+}
+
 // Without reads no chain is known, rather than every chain empty.
 func TestNoReads(t *testing.T) {
 	t.Parallel()

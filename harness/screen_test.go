@@ -48,6 +48,7 @@ func TestScreen(t *testing.T) {
 		{name: "an unknown import", wasm: wasmtest.Solver(wasmtest.Options{Extra: [2]string{"env", "system"}}), act: obedient, stage: 1, code: "module.import"},
 
 		{name: "traps while it loads", wasm: wasmtest.Solver(wasmtest.Options{Start: wasmtest.Trap}), act: obedient, stage: 2, code: "load.trap"},
+		{name: "loops while it loads", wasm: wasmtest.Solver(wasmtest.Options{Start: wasmtest.Spin}), act: obedient, limits: short("load"), stage: 2, code: "load.timeout"},
 		{name: "speaks another ABI", wasm: wasmtest.Solver(wasmtest.Options{ABI: 2}), act: obedient, stage: 2, code: "load.refused"},
 		{name: "initialize fails", wasm: good, act: but(harness.PhaseInitialize, 1, "x"), stage: 2, code: "initialize.solver_error"},
 		{name: "initialize loops", wasm: good, act: but(harness.PhaseInitialize, opSpin, ""), limits: short(harness.PhaseInitialize), stage: 2, code: "initialize.timeout"},

@@ -161,7 +161,12 @@ func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 	}
 	defer stop()
 	var early sandbox.Log // no call's result has what is logged while loading
-	inst, err := s.module.Instantiate(bounded, sandbox.Env{Time: s.start, Seed: seed(s.seed, phaseLoad, ""), Log: &early})
+	inst, err := s.module.Instantiate(bounded, sandbox.Env{
+		Time: s.start,
+		Seed: seed(s.seed, phaseLoad, ""),
+		Wall: s.limits.Load,
+		Log:  &early,
+	})
 	f, err := judge(phaseLoad, err)
 	if err != nil {
 		return nil, err
