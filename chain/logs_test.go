@@ -5,9 +5,7 @@ import (
 	"testing"
 
 	"github.com/ethereum/go-ethereum/crypto"
-	"github.com/holiman/uint256"
 
-	"github.com/subnet112/assay/chain"
 	"github.com/subnet112/assay/intent"
 )
 
@@ -36,17 +34,9 @@ func TestEventShapes(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			code := asm(tt.code + " STOP")
 			s := toySnapshot()
-			s.Codes = append(s.Codes, code)
-			s.Accounts = append(s.Accounts, chain.Account{
-				Address: toyUnknown, Nonce: 1, Balance: new(uint256.Int), CodeHash: crypto.Keccak256Hash(code), Complete: true,
-			})
-			w, err := chain.NewWorld(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, _ := execute(t, w, toyOrder(toyToken, 0, toyVyper), toyPlan(callTo(toyUnknown, 0, nil)))
+			withContract(s, toyUnknown, asm(tt.code+" STOP"))
+			out, _ := execute(t, worldOf(t, s), toyOrder(toyToken, 0, toyVyper), toyPlan(callTo(toyUnknown, 0, nil)))
 			if out.Cause != intent.CauseNone || out.Logs != 1 {
 				t.Fatalf("outcome %+v, want one log", out)
 			}

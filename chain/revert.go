@@ -27,7 +27,7 @@ const (
 // call, such as CallFailed(uint256,bytes); any other selector is a CustomError.
 // Data that does not decode as its selector promises is shown as bytes.
 func RevertReason(data []byte) string {
-	return clipRunes(reason(data, nestingLimit), reasonRunes)
+	return clipRunes(reason(data, nestingLimit))
 }
 
 func reason(data []byte, nesting int) string {
@@ -224,11 +224,10 @@ func shown(data []byte) string {
 	return fmt.Sprintf("0x%x… (%d bytes)", data[:shownBytes], len(data))
 }
 
-// clipRunes cuts text after limit runes, the last of which then says so.
-func clipRunes(text string, limit int) string {
-	if utf8.RuneCountInString(text) <= limit {
+// clipRunes cuts text after reasonRunes runes, the last of which then says so.
+func clipRunes(text string) string {
+	if utf8.RuneCountInString(text) <= reasonRunes {
 		return text
 	}
-	runes := []rune(text)
-	return string(runes[:limit-1]) + "…"
+	return string([]rune(text)[:reasonRunes-1]) + "…"
 }

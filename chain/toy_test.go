@@ -228,11 +228,7 @@ func toySnapshot() *chain.Snapshot {
 
 func toyWorld(t testing.TB) *chain.World {
 	t.Helper()
-	w, err := chain.NewWorld(toySnapshot())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
+	return worldOf(t, toySnapshot())
 }
 
 // toyOrder is toyOwner's order to give of token in and want token out.
