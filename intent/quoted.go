@@ -58,8 +58,8 @@ func renderPath(path []step) string {
 			b.WriteString("[" + Quoted(s.key, maxQuotedKeyRunes) + "]")
 		}
 	}
-	if text := b.String(); utf8.RuneCountInString(text) > maxDecodedPathRunes {
-		return string([]rune(text)[:maxDecodedPathRunes-1]) + "…"
+	if text := b.String(); utf8.RuneCountInString(text) > maxPathRunes {
+		return string([]rune(text)[:maxPathRunes-1]) + "…"
 	}
 	return b.String()
 }

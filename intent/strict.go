@@ -120,7 +120,8 @@ func (d *decoder) textValue(v reflect.Value) error {
 		return err
 	}
 	if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)); err != nil {
-		return d.fail(Quoted(s, maxQuotedKeyRunes) + ": " + err.Error())
+		why := Quoted(err.Error(), MaxQuotedRunes) // may repeat what it was given
+		return d.fail(Quoted(s, maxQuotedKeyRunes) + ": " + why[1:len(why)-1])
 	}
 	return nil
 }

@@ -5,10 +5,13 @@ package solvers_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"log"
 	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -23,39 +26,60 @@ import (
 	"github.com/subnet112/assay/solvers/sdk"
 )
 
+// shared is one engine for all tests: it compiles a module once.
+var shared *sandbox.Engine
+
+func TestMain(m *testing.M) {
+	var err error
+	if shared, err = sandbox.New(context.Background(), sandbox.Config{}); err != nil {
+		log.Fatal(err)
+	}
+	code := m.Run()
+	if err := shared.Close(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	os.Exit(code)
+}
+
+var (
+	buildFallback = sync.OnceValues(func() ([]byte, error) { return build("reference/fallback") })
+	buildSwap     = sync.OnceValues(func() ([]byte, error) { return build("reference/swap") })
+	buildTemplate = sync.OnceValues(func() ([]byte, error) { return build("templates/go") })
+)
+
 // build compiles a solver of this folder the way its documentation says.
-func build(t testing.TB, dir string) []byte {
-	t.Helper()
-	out := filepath.Join(t.TempDir(), "solver.wasm")
+func build(dir string) ([]byte, error) {
+	tmp, err := os.MkdirTemp("", "solver")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(tmp)
+	out := filepath.Join(tmp, "solver.wasm")
 	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-buildmode=c-shared", "-o", out, "./"+dir)
 	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		return nil, fmt.Errorf("%w\n%s", err, text)
 	}
-	wasm, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return wasm
+	return os.ReadFile(out)
 }
 
-func compile(t testing.TB, e *sandbox.Engine, dir string) *sandbox.Module {
+// open starts a session of a solver.
+func open(t testing.TB, built func() ([]byte, error), o harness.Options) *harness.Solver {
 	t.Helper()
-	m, err := e.Compile(t.Context(), build(t, dir), harness.Profile)
+	wasm, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
-}
-
-func engine(t testing.TB) *sandbox.Engine {
-	t.Helper()
-	e, err := sandbox.New(t.Context(), sandbox.Config{})
+	m, err := shared.Compile(t.Context(), wasm, harness.Profile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = e.Close(context.Background()) })
-	return e
+	s, err := harness.Open(t.Context(), m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	return s
 }
 
 // A venue is the fixture's chain and its app.
@@ -180,18 +204,22 @@ func (v *venue) value(t testing.TB, s intent.State, p intent.Plan) *big.Int {
 
 func TestReferenceSolversPassScreening(t *testing.T) {
 	t.Parallel()
-	v, e := openVenue(t), engine(t)
-	for _, dir := range []string{"reference/fallback", "reference/swap"} {
+	v := openVenue(t)
+	for name, built := range map[string]func() ([]byte, error){"fallback": buildFallback, "swap": buildSwap} {
+		wasm, err := built()
+		if err != nil {
+			t.Fatal(err)
+		}
 		var smoke []harness.Task
 		for _, s := range v.smoke {
 			smoke = append(smoke, v.task(t, s))
 		}
-		got, err := harness.Screen(t.Context(), e, build(t, dir), harness.ScreenOptions{Options: v.options(nil, 0), Smoke: smoke})
+		got, err := harness.Screen(t.Context(), shared, wasm, harness.ScreenOptions{Options: v.options(nil, 0), Smoke: smoke})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !got.Passed {
-			t.Errorf("%s: %+v", dir, got)
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }
@@ -201,7 +229,6 @@ func TestReferenceSolversPassScreening(t *testing.T) {
 func TestSwapModuleAnswersAsItsCode(t *testing.T) {
 	t.Parallel()
 	v := openVenue(t)
-	m := compile(t, engine(t), "reference/swap")
 	var state []byte
 	for epoch := range 2 {
 		var view *chain.View
@@ -216,11 +243,7 @@ func TestSwapModuleAnswersAsItsCode(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		guest, err := harness.Open(t.Context(), m, v.options(state, len(v.cases)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer guest.Close(context.Background())
+		guest := open(t, buildSwap, v.options(state, len(v.cases)))
 		if why := guest.StateRefused(); why != "" {
 			t.Fatal(why)
 		}
@@ -272,11 +295,7 @@ func TestSwapModuleAnswersAsItsCode(t *testing.T) {
 func TestFallbackEarnsNothing(t *testing.T) {
 	t.Parallel()
 	v := openVenue(t)
-	guest, err := harness.Open(t.Context(), compile(t, engine(t), "reference/fallback"), v.options(nil, len(v.cases)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer guest.Close(context.Background())
+	guest := open(t, buildFallback, v.options(nil, len(v.cases)))
 	for _, s := range v.cases {
 		answer, err := guest.Run(t.Context(), v.task(t, s))
 		if err != nil {
@@ -303,11 +322,7 @@ func TestFallbackEarnsNothing(t *testing.T) {
 func TestTemplateSolvesWrapping(t *testing.T) {
 	t.Parallel()
 	v := openVenue(t)
-	guest, err := harness.Open(t.Context(), compile(t, engine(t), "templates/go"), v.options(nil, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer guest.Close(context.Background())
+	guest := open(t, buildTemplate, v.options(nil, 2))
 	const owner, amount = "0xA11ce00000000000000000000000000000000001", "1000000000000000000"
 	wrap := intent.State{ChainID: 1, Nonce: 9, Owner: owner, RawParams: map[string]any{
 		"input_token":  "0x0000000000000000000000000000000000000000",

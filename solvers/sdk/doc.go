@@ -21,6 +21,13 @@
 // is the pinned time and randomness is seeded, so that a second run of the same
 // intents answers the same bytes.
 //
+// # What a module may import
+//
+// Validators admit modules that import a clock, randomness and writing to the
+// log, and refuse those that could ask for more. Go links the reading of files
+// as soon as anything reads through an io.Reader, as encoding/json's Decoder and
+// bufio do: such a module imports fd_read. This package decodes from bytes.
+//
 // # How a call ends
 //
 // A returned error fails one call with its text, [ErrNotImplemented] says that
