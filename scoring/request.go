@@ -100,17 +100,14 @@ type approvalView struct {
 	Amount  string `json:"amount"`
 }
 
-// request is the input of one call, as canonical JSON. The error is one of the
-// plan if plan is true, else of the intent.
-func (a *App) request(in Input) (b []byte, plan bool, err error) {
-	view := a.planView(in.Plan)
-	if _, err := intent.Canonical(view); err != nil {
-		return nil, true, err
-	}
+// request is the input of one call, as canonical JSON. With an error, ofPlan tells
+// whether the plan is at fault, not the intent.
+func (a *App) request(in Input) (b []byte, ofPlan bool, err error) {
+	plan := a.planView(in.Plan)
 	b, err = intent.Canonical(request{
 		Time:  in.Context.Time,
 		Seed:  hex.EncodeToString(in.Seed[:]),
-		Plan:  view,
+		Plan:  plan,
 		State: newStateView(in.State),
 		Context: contextView{
 			Simulation:      newSimulationView(in.Outcome),
@@ -120,7 +117,11 @@ func (a *App) request(in Input) (b []byte, plan bool, err error) {
 			ContractAddress: in.State.ContractAddress,
 		},
 	})
-	return b, false, err
+	if err != nil {
+		_, bad := intent.Canonical(plan)
+		return nil, bad != nil, err
+	}
+	return b, false, nil
 }
 
 // planView leaves the plan's metadata out unless the app asked for it: a plan
