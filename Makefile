@@ -65,7 +65,7 @@ fixtures: ## rebuild the fixture chain from npm artifacts (needs npm)
 
 .PHONY: fixtures-check
 fixtures-check: ## rebuild the fixture chain and compare it with the committed one
-	@cd fixtures/generate && npm ci
+	@cd fixtures/generate && npm ci && npm run -s check
 	@go run ./fixtures/generate -check
 	@bash scoring/engine/verify.sh
 

@@ -188,8 +188,8 @@ func printReport(w io.Writer, format outputFormat, path string, r chain.Report) 
 	fmt.Fprintf(w, "content   %s\n", hex.EncodeToString(r.Hash[:]))
 	fmt.Fprintf(w, "chain     %d, rules %s\n", r.ChainID, r.ForkRules)
 	fmt.Fprintf(w, "state     %s\n", r.Statement())
-	fmt.Fprintf(w, "context   block %d, %s, base fee %s wei, gas limit %s\n",
-		c.Number, time.Unix(int64(c.Time), 0).UTC().Format(time.RFC3339), c.BaseFee.Dec(), thousands(c.GasLimit))
+	fmt.Fprintf(w, "context   block %d, %s\n", c.Number, time.Unix(int64(c.Time), 0).UTC().Format(time.RFC3339))
+	fmt.Fprintf(w, "          base fee %s wei, gas limit %s\n", c.BaseFee.Dec(), thousands(c.GasLimit))
 	fmt.Fprintf(w, "holds     %s accounts, %s slots, %s known absent, %s codes (%s)\n",
 		thousands(uint64(r.Accounts)), thousands(uint64(r.Slots)), thousands(uint64(r.Absent)),
 		thousands(uint64(r.Codes)), size(uint64(r.CodeBytes)))
