@@ -22,75 +22,124 @@ type member struct {
 	value json.RawMessage
 }
 
-// eachMember calls f with the members of a JSON object, in their order.
+// eachMember calls f with the members of a JSON object, in their order. b must be
+// valid JSON; values are parts of it.
 func eachMember(b []byte, f func(key string, value json.RawMessage) error) error {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return errShape
-	}
-	for dec.More() {
-		key, err := dec.Token()
+	return eachPart(b, '{', func(at int) (int, error) {
+		end := valueEnd(b, at)
+		key, err := text(b[at:end])
 		if err != nil {
-			return err
+			return 0, err
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return err
-		}
-		// In the place of a key the decoder yields nothing but strings.
-		if err := f(key.(string), value); err != nil {
-			return err
-		}
-	}
-	_, err := dec.Token() // the closing brace
-	return err
+		at = skipSpace(b, skipSpace(b, end)+1) // over the colon
+		end = valueEnd(b, at)
+		return end, f(key, b[at:end:end])
+	})
 }
 
 // splitObject returns the members of a small JSON object. Keys that appear twice
 // are refused, and so are more members than limit.
 func splitObject(b []byte, limit int) ([]member, error) {
-	var list []member
+	list := make([]member, 0, limit)
 	err := eachMember(b, func(key string, value json.RawMessage) error {
 		for _, other := range list {
 			if other.key == key {
 				return errShape
 			}
 		}
-		if list = append(list, member{key, value}); len(list) > limit {
+		if len(list) == limit {
 			return errShape
 		}
+		list = append(list, member{key, value})
 		return nil
 	})
 	return list, err
 }
 
-// splitArray returns the elements of a valid JSON array, refusing more than
-// limit.
+// splitArray returns the elements of a JSON array, refusing more than limit. b
+// must be valid JSON; the elements are parts of it.
 func splitArray(b []byte, limit int) ([]json.RawMessage, error) {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
-		return nil, errShape
-	}
 	var list []json.RawMessage
-	for dec.More() {
+	err := eachPart(b, '[', func(at int) (int, error) {
 		if len(list) == limit {
-			return nil, errShape
+			return 0, errShape
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
-			return nil, err
-		}
-		list = append(list, value)
+		end := valueEnd(b, at)
+		list = append(list, b[at:end:end])
+		return end, nil
+	})
+	return list, err
+}
+
+// eachPart calls f with the place of each part of an object or array, which f
+// returns the end of. It relies on b being valid JSON.
+func eachPart(b []byte, open byte, f func(at int) (int, error)) error {
+	at := skipSpace(b, 0)
+	if b[at] != open {
+		return errShape
 	}
-	return list, nil
+	for at = skipSpace(b, at+1); b[at] != ']' && b[at] != '}'; {
+		end, err := f(at)
+		if err != nil {
+			return err
+		}
+		if at = skipSpace(b, end); b[at] == ',' {
+			at = skipSpace(b, at+1)
+		}
+	}
+	return nil
+}
+
+func skipSpace(b []byte, at int) int {
+	for b[at] == ' ' || b[at] == '\t' || b[at] == '\r' || b[at] == '\n' {
+		at++
+	}
+	return at
+}
+
+// valueEnd returns the end of the value that starts at a place in valid JSON.
+func valueEnd(b []byte, at int) int {
+	depth := 0
+	for ; at < len(b); at++ {
+		switch b[at] {
+		case '"':
+			for at++; b[at] != '"'; at++ {
+				if b[at] == '\\' {
+					at++
+				}
+			}
+		case '{', '[':
+			depth++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return at // of what holds a number, true, false or null
+			}
+			depth--
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return at
+			}
+			continue
+		default:
+			continue
+		}
+		if depth == 0 {
+			return at + 1
+		}
+	}
+	return at
 }
 
 // text returns the value of a JSON string.
 func text(raw json.RawMessage) (string, error) {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' {
+	if len(raw) < 2 || raw[0] != '"' {
 		return "", errShape
 	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), nil
+	}
+	var s string
 	err := json.Unmarshal(raw, &s)
 	return s, err
 }

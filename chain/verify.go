@@ -238,9 +238,7 @@ func (a *Account) check(imported bool) error {
 		}
 	}
 	if a.Complete && !imported {
-		if root := storageRoot(a.Slots); root != a.StorageRoot {
-			return invalid("account %s: complete, but its slots make storage root %s, not %s", a.Address, root, a.StorageRoot)
-		}
+		return a.checkStorage()
 	}
 	return nil
 }
@@ -286,10 +284,11 @@ func (c *content) checkClosed() error {
 		return invalid("closed, but without an anchor")
 	}
 	leaves := make([]leaf, 0, len(c.Accounts))
-	for _, a := range c.Accounts {
-		if !a.Complete { // else it was rebuilt above
-			if root := storageRoot(a.Slots); root != a.StorageRoot {
-				return invalid("account %s: its slots make storage root %s, not %s", a.Address, root, a.StorageRoot)
+	for i := range c.Accounts {
+		a := &c.Accounts[i]
+		if !a.Complete { // else it was rebuilt already
+			if err := a.checkStorage(); err != nil {
+				return err
 			}
 		}
 		value, err := rlp.EncodeToBytes(&types.StateAccount{
@@ -303,7 +302,11 @@ func (c *content) checkClosed() error {
 		}
 		leaves = append(leaves, leaf{crypto.Keccak256Hash(a.Address[:]), value})
 	}
-	if root := rootOf(leaves); root != c.Anchor.Root {
+	root, err := rootOf(leaves)
+	if err != nil {
+		return err
+	}
+	if root != c.Anchor.Root {
 		return fmt.Errorf("%w: %s, not %s", ErrStateRoot, root, c.Anchor.Root)
 	}
 	return nil
@@ -315,34 +318,38 @@ type leaf struct {
 	value []byte      // RLP
 }
 
-// rootOf returns the root of the trie that holds exactly these leaves. It sorts
-// them.
-func rootOf(leaves []leaf) common.Hash {
+// rootOf returns the root of the trie that holds exactly these leaves, which it
+// sorts.
+func rootOf(leaves []leaf) (common.Hash, error) {
 	slices.SortFunc(leaves, func(a, b leaf) int { return compareHashes(a.key, b.key) })
 	t := trie.NewStackTrie(nil)
-	for i, l := range leaves {
-		if i > 0 && l.key == leaves[i-1].key {
-			return common.Hash{} // no trie holds a key twice
-		}
+	for _, l := range leaves {
 		if err := t.Update(l.key[:], l.value); err != nil {
-			return common.Hash{} // unreachable: keys ascend and values are not empty
+			return common.Hash{}, invalid("trie: %w", err)
 		}
 	}
-	return t.Hash()
+	return t.Hash(), nil
 }
 
-// storageRoot returns the root of a storage that holds exactly these slots.
-func storageRoot(slots []Slot) common.Hash {
-	leaves := make([]leaf, 0, len(slots))
-	for _, slot := range slots {
+// checkStorage rebuilds the storage root of an account whose slots are all there.
+func (a *Account) checkStorage() error {
+	leaves := make([]leaf, 0, len(a.Slots))
+	for _, slot := range a.Slots {
 		if slot.Value == (common.Hash{}) {
 			continue
 		}
 		value, err := rlp.EncodeToBytes(bytes.TrimLeft(slot.Value[:], "\x00"))
 		if err != nil {
-			return common.Hash{} // unreachable: bytes always encode
+			return invalid("account %s: %w", a.Address, err)
 		}
 		leaves = append(leaves, leaf{crypto.Keccak256Hash(slot.Key[:]), value})
 	}
-	return rootOf(leaves)
+	root, err := rootOf(leaves)
+	if err != nil {
+		return err
+	}
+	if root != a.StorageRoot {
+		return invalid("account %s: its slots make storage root %s, not %s", a.Address, root, a.StorageRoot)
+	}
+	return nil
 }
