@@ -95,6 +95,9 @@ func TestValueIsTheCores(t *testing.T) {
 		{name: "the best value caps what is credited", code: accept, in: input(1000),
 			edit: func(_ *intent.Definition, in *scoring.Input) { in.Best = "201" }, // 201·1.05 = 211.05
 			want: scoring.Score{Value: "1000", Credited: "211", Score: "1", AboveOracle: true}},
+		{name: "the cap is 105 %", code: accept, in: input(20_000),
+			edit: func(_ *intent.Definition, in *scoring.Input) { in.Best = "10000" },
+			want: scoring.Score{Value: "20000", Credited: "10500", Score: "1", AboveOracle: true}},
 		{name: "the cap itself is not above it", code: accept, in: input(211),
 			edit: func(_ *intent.Definition, in *scoring.Input) { in.Best = "201" },
 			want: scoring.Score{Value: "211", Credited: "211", Score: "1"}},
