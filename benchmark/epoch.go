@@ -70,7 +70,7 @@ func RunEpoch(ctx context.Context, p *Prepared, entrants []Entrant, workers int,
 	}
 	e, err := r.epoch(ctx)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("epoch interrupted: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("epoch interrupted: %w", ctx.Err())
 	}
 	if err != nil {
 		return nil, err

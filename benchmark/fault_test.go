@@ -184,6 +184,19 @@ func TestAMarketOfAnotherBlockIsRefused(t *testing.T) {
 	}
 }
 
+func TestAPackClosesBeforeItsPinnedTime(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t)
+	for _, late := range []int{-1, 0, 1} {
+		b := edit(t, func(f file) { f["close"] = blockTime + late })
+		_, err := benchmark.Prepare(t.Context(), decode(t, b), snapshots(t), e)
+		var usage *intent.UsageFault
+		if errors.As(err, &usage) != (late >= 0) {
+			t.Errorf("close %d s after the pinned time: %v", late, err)
+		}
+	}
+}
+
 func TestScreenUsesThePacksSmokeIntents(t *testing.T) {
 	t.Parallel()
 	p := prepare(t, newEngine(t), decode(t, marshal(t, standardFile(t))))

@@ -15,8 +15,7 @@ import (
 // A verdict is what a plan did and what that is worth.
 type verdict struct {
 	outcome *chain.Outcome
-	score   scoring.Score // its Cause is the row's
-	detail  string        // why there is no value
+	score   scoring.Score // its Cause and Reason are the row's
 }
 
 // judge executes a valid plan and scores what it did. It is the only way to a
@@ -26,13 +25,6 @@ func (c *prepared) judge(ctx context.Context, seed [32]byte, plan intent.Plan) (
 	outcome, after, err := c.world.Execute(ctx, c.order, plan)
 	if err != nil {
 		return verdict{}, fmt.Errorf("execute %s: %w", c.id, err)
-	}
-	if outcome.Cause != intent.CauseNone {
-		return verdict{
-			outcome: outcome,
-			score:   scoring.Score{Cause: outcome.Cause, Score: "0"},
-			detail:  outcome.Detail,
-		}, nil
 	}
 	score, err := c.app.Score(ctx, scoring.Input{
 		Plan:    plan,
@@ -46,7 +38,7 @@ func (c *prepared) judge(ctx context.Context, seed [32]byte, plan intent.Plan) (
 	if err != nil {
 		return verdict{}, fmt.Errorf("score %s: %w", c.id, err)
 	}
-	return verdict{outcome: outcome, score: score, detail: score.Reason}, nil
+	return verdict{outcome: outcome, score: score}, nil
 }
 
 // scorerSeed is the randomness of one intent's scorer: the same for every

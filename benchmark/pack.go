@@ -35,7 +35,7 @@ const (
 type Pack struct {
 	Name      string    // for people, in no digest
 	Seed      [32]byte  // of all randomness in the epoch
-	Close     time.Time // when commits ended, UTC; for people, in no digest
+	Close     time.Time // when commits ended, UTC: before every pinned time; in no digest
 	Chains    []ChainRef
 	Apps      []intent.Definition
 	Cases     []Case

@@ -134,6 +134,8 @@ func (p *Prepared) pin(ref ChainRef, s *chain.Snapshot) error {
 		return fail("the file given is " + hex.EncodeToString(w.Hash().Bytes()))
 	case w.ChainID() != ref.ChainID:
 		return fail(fmt.Sprintf("is of chain %d", w.ChainID()))
+	case block.Time <= uint64(p.pack.Close.Unix()):
+		return &intent.UsageFault{Err: fmt.Errorf("chain %d is pinned at %d, not after the close at %d", ref.ChainID, block.Time, p.pack.Close.Unix())}
 	case ref.Market != nil && (ref.Market.BlockNumber != block.Number || ref.Market.Timestamp != block.Time):
 		return &intent.UsageFault{Err: fmt.Errorf("market of chain %d: block %d at %d, pinned is block %d at %d",
 			ref.ChainID, ref.Market.BlockNumber, ref.Market.Timestamp, block.Number, block.Time)}
@@ -238,7 +240,7 @@ func (p *Prepared) selfTest(ctx context.Context, d intent.Definition, app *scori
 		return err
 	}
 	if v.score.Cause != intent.CauseNone {
-		return fmt.Errorf("known-good plan: %w", &intent.MinerFault{Cause: v.score.Cause, Detail: v.detail})
+		return fmt.Errorf("known-good plan: %w", &intent.MinerFault{Cause: v.score.Cause, Detail: v.score.Reason})
 	}
 	return nil
 }

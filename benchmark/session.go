@@ -170,7 +170,7 @@ func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Rec
 		row.Notes = append(row.Notes, "quote: "+string(a.QuoteCause))
 	}
 
-	v := verdict{score: scoring.Score{Cause: a.Cause, Score: "0"}, detail: quotedOrNone(a.Detail)}
+	v := verdict{score: scoring.Score{Cause: a.Cause, Score: "0", Reason: quotedOrNone(a.Detail)}}
 	switch {
 	case a.Plan != nil:
 		if v, err = c.judge(ctx, r.pack.Seed, *a.Plan); err != nil {
@@ -183,7 +183,7 @@ func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Rec
 		v.score.Value, v.score.Credited, v.score.Score = "1", "1", "1"
 	}
 	row.setScore(v.score)
-	rec.Detail = v.detail
+	rec.Detail = v.score.Reason
 	if a.Reads.OverBudget && overBudget(row.Cause) {
 		rec.Detail = string(row.Cause) + " after reads beyond the budget"
 		row.Cause = intent.CauseRPCBudget
@@ -245,9 +245,7 @@ func (r *Row) setScore(s scoring.Score) {
 	r.PlanScore, r.Score = s.Score, s.Score
 	r.Value, r.Credited = s.Value, s.Credited
 	r.AboveOracle, r.ByScorer = s.AboveOracle, s.ByScorer
-	for _, n := range s.Notes {
-		r.Notes = append(r.Notes, quoted(n))
-	}
+	r.Notes = append(r.Notes, s.Notes...)
 }
 
 // hexOrNone prints a digest, "" for the zero digest of nothing.

@@ -31,6 +31,9 @@ func stateKey(miner string, role Role) []byte {
 // Without any the result is nil, and so is the error. A state that does not
 // match its hash is [ErrDamaged].
 func (s *Store) State(miner string, role Role) ([]byte, error) {
+	// The blob must not go between its reference and its reading.
+	s.gone.RLock()
+	defer s.gone.RUnlock()
 	var ref *stateRef
 	err := s.view(func(tx *bbolt.Tx) error {
 		v := tx.Bucket(bucketStates).Get(stateKey(miner, role))
@@ -53,8 +56,11 @@ func (s *Store) State(miner string, role Role) ([]byte, error) {
 	return b, nil
 }
 
-// sweep removes the blobs that no state refers to.
+// sweep removes the blobs that no state refers to. No epoch may be under way
+// that has put a blob and not committed.
 func (s *Store) sweep() error {
+	s.gone.Lock()
+	defer s.gone.Unlock()
 	used := map[string]bool{}
 	err := s.view(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucketStates).ForEach(func(_, v []byte) error {

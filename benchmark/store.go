@@ -57,7 +57,8 @@ var (
 type Store struct {
 	db    *bbolt.DB
 	blobs blobs
-	epoch sync.Mutex // held by the running epoch
+	epoch sync.Mutex   // held by the running epoch
+	gone  sync.RWMutex // held for writing while blobs are removed
 }
 
 // OpenStore opens the store in dir, which is made if it does not exist. It
@@ -127,19 +128,8 @@ func (s *Store) prepare() error {
 		if err != nil {
 			return err
 		}
-		switch v := meta.Get(keySchema); {
-		case v == nil:
-			if err := put(meta, keySchema, storeSchema); err != nil {
-				return err
-			}
-		default:
-			var have int
-			if err := unseal(v, &have); err != nil {
-				return err
-			}
-			if have != storeSchema {
-				return fmt.Errorf("%w: layout %d, this build reads %d", ErrSchema, have, storeSchema)
-			}
+		if err := checkSchema(meta); err != nil {
+			return err
 		}
 		for _, name := range [][]byte{bucketPacks, bucketEpochs, bucketRows, bucketStates} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
@@ -152,6 +142,22 @@ func (s *Store) prepare() error {
 		return err
 	}
 	return s.sweep()
+}
+
+// checkSchema refuses the layout of another version; a new store gets this one's.
+func checkSchema(meta *bbolt.Bucket) error {
+	v := meta.Get(keySchema)
+	if v == nil {
+		return put(meta, keySchema, storeSchema)
+	}
+	var have int
+	if err := unseal(v, &have); err != nil {
+		return err
+	}
+	if have != storeSchema {
+		return fmt.Errorf("%w: layout %d, this build reads %d", ErrSchema, have, storeSchema)
+	}
+	return nil
 }
 
 // checkSize refuses a file shorter than its own header says. Reading past the

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -313,4 +314,43 @@ func TestBusyWhileAnEpochRuns(t *testing.T) {
 	if !errors.Is(inner, benchmark.ErrBusy) {
 		t.Errorf("an epoch inside an epoch on one store: %v, want ErrBusy", inner)
 	}
+}
+
+// Readers beside a writer see whole epochs and whole states.
+func TestStoreUnderConcurrentUse(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, t.TempDir())
+	commit(t, s, epochOf("aa", "ann"), map[string][]byte{"ann": stateAfter(1)})
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				numbers, err := s.Epochs()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err := s.Epoch(numbers[len(numbers)-1]); err != nil {
+					t.Error(err)
+				}
+				if _, err := s.Pack("aa"); err != nil {
+					t.Error(err)
+				}
+				if b, err := s.State("ann", benchmark.RoleCandidate); err != nil || len(b) != len(stateAfter(1)) {
+					t.Errorf("state of %d bytes, %v", len(b), err)
+				}
+			}
+		})
+	}
+	for i := range 30 {
+		commit(t, s, epochOf("aa", "ann"), map[string][]byte{"ann": stateAfter(uint64(i + 2))})
+	}
+	close(done)
+	readers.Wait()
 }

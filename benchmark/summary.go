@@ -105,10 +105,10 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 		}
 		scores[i] = score
 		total.Add(total, score)
-		switch {
-		case r.Row.Cause == intent.CauseNone:
+		switch r.Row.Cause {
+		case intent.CauseNone:
 			out.Valued++
-		case r.Row.Cause == intent.CauseInfra:
+		case intent.CauseInfra:
 			out.Void++
 			fallthrough
 		default:
@@ -178,7 +178,7 @@ func parseScore(s string) (*big.Int, error) {
 	whole, frac, _ := strings.Cut(s, ".")
 	frac = (frac + strings.Repeat("0", scoreDigits))[:scoreDigits]
 	v, ok := new(big.Int).SetString(whole+frac, 10)
-	if !ok || v.Sign() < 0 || v.Cmp(scoreOne) > 0 {
+	if !ok || whole != "0" && whole != "1" || v.Cmp(scoreOne) > 0 {
 		return nil, fmt.Errorf("score %q is not a decimal in [0,1]", s)
 	}
 	return v, nil

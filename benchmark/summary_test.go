@@ -1,0 +1,94 @@
+package benchmark_test
+
+import (
+	"math/big"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/subnet112/assay/benchmark"
+	"github.com/subnet112/assay/intent"
+)
+
+func record(id string, cause intent.Cause, score string, gas uint64, pages uint32) benchmark.Record {
+	return benchmark.Record{
+		App: "tip", Detail: "why " + id, HostCalls: 3,
+		Row: benchmark.Row{IntentID: id, Cause: cause, Score: score, GasUsed: gas, PeakPages: pages, Reads: benchmark.Reads{Requests: 2}},
+	}
+}
+
+func TestSummaryCountsWhatTheRowsSay(t *testing.T) {
+	t.Parallel()
+	got, err := benchmark.Rank([]*benchmark.Session{
+		{ID: "b", Miner: "low", Records: []benchmark.Record{record("i_1", intent.CauseTrap, "0", 0, 1)}},
+		{ID: "c", Miner: "mid", Role: benchmark.RoleCandidate, StateInBytes: 5, Records: []benchmark.Record{
+			record("i_1", intent.CauseNone, "1", 100, 7),
+			record("i_2", intent.CauseNone, "0.25", 50, 2),
+			record("i_3", intent.CauseReverted, "0", 30, 2),
+			record("i_4", intent.CauseTrap, "0", 0, 9),
+			record("i_5", intent.CauseReverted, "0", 20, 2),
+			record("i_6", intent.CauseInfra, "", 0, 0),
+		}},
+		{ID: "a", Miner: "alike", Records: []benchmark.Record{record("i_1", intent.CauseTrap, "0", 0, 1)}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, miner := range []string{"mid", "alike", "low"} {
+		if got[i].Miner != miner {
+			t.Errorf("place %d is %s's, want %s's", i+1, got[i].Miner, miner)
+		}
+	}
+	want := benchmark.Summary{
+		Session: "c", Miner: "mid", Role: benchmark.RoleCandidate,
+		Score:  "0.208333333333333333", // 1.25 / 6
+		Valued: 2, Intents: 6, Void: 1,
+		Failures:  []benchmark.CauseCount{{Cause: intent.CauseReverted, Rows: 2}, {Cause: intent.CauseInfra, Rows: 1}, {Cause: intent.CauseTrap, Rows: 1}},
+		GasUsed:   200,
+		PeakPages: 9, HostCalls: 18, Reads: 12, StateIn: 5,
+		Worst: []benchmark.Worst{
+			{IntentID: "i_3", App: "tip", Score: "0", Cause: intent.CauseReverted, Reason: "why i_3"},
+			{IntentID: "i_4", App: "tip", Score: "0", Cause: intent.CauseTrap, Reason: "why i_4"},
+			{IntentID: "i_5", App: "tip", Score: "0", Cause: intent.CauseReverted, Reason: "why i_5"},
+		},
+	}
+	if diff := cmp.Diff(want, got[0]); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+}
+
+func TestAPerfectRowIsNotAmongTheWorst(t *testing.T) {
+	t.Parallel()
+	got, err := benchmark.Rank([]*benchmark.Session{{Records: []benchmark.Record{
+		record("i_1", intent.CauseNone, "1", 0, 0),
+		record("i_2", intent.CauseNone, "0.999999999999999999", 0, 0),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got[0].Worst) != 1 || got[0].Worst[0].IntentID != "i_2" {
+		t.Errorf("worst rows %+v, want i_2 alone", got[0].Worst)
+	}
+}
+
+func TestScoresOutsideOfTheirRange(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"1.000000000000000001", "2", "-0.1", "x", "0.x", "1e3", "."} {
+		if v, err := benchmark.ParseScore(s); err == nil {
+			t.Errorf("score %q reads as %v", s, v)
+		}
+	}
+}
+
+// Printing and reading a score are inverses.
+func TestScoresSurvivePrinting(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v := new(big.Int).SetUint64(rapid.Uint64Range(0, 1e18).Draw(t, "score"))
+		back, err := benchmark.ParseScore(benchmark.FormatScore(v))
+		if err != nil || back.Cmp(v) != 0 {
+			t.Fatalf("%v prints as %s and reads as %v, %v", v, benchmark.FormatScore(v), back, err)
+		}
+	})
+}
