@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -211,8 +212,10 @@ func TestRefusedModuleIsNotCached(t *testing.T) {
 	var got notices
 	e := newEngine(t, sandbox.Config{CacheDir: dir, Notice: got.add})
 	p := newProbe()
-	if _, err := e.Compile(t.Context(), p.run(wt.I64Const(1)), probeProfile); err == nil { // an i64 where an i32 must be
-		t.Fatal("invalid code was compiled")
+	_, err := e.Compile(t.Context(), p.run(wt.I64Const(1)), probeProfile) // an i64 where an i32 must be
+	var refusal *sandbox.Refusal
+	if !errors.As(err, &refusal) || refusal.Reason != sandbox.ReasonInvalid || strings.Contains(refusal.Detail, "\n") {
+		t.Errorf("Compile() = %v, want a refusal of one line", err)
 	}
 	if kept := files(t, dir); kept != nil || got.kinds != nil {
 		t.Errorf("files %q, notices %v", kept, got.kinds)

@@ -137,7 +137,8 @@ func (i *Instance) ended(ctx context.Context, c *call, err error) error {
 		return i.memory.err
 	}
 	if c.stopped != nil {
-		if fault, ok := c.stopped.(*Fault); ok && fault.Cause == CauseExit && i.memory.exhausted() {
+		var fault *Fault
+		if errors.As(c.stopped, &fault) && fault.Cause == CauseExit && i.memory.exhausted() {
 			return i.memoryFault(fault.Detail)
 		}
 		return c.stopped

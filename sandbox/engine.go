@@ -211,7 +211,7 @@ func (e *Engine) translate(wasm []byte, cache wazero.CompilationCache) (c *compi
 	c = &compilation{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
 	defer func() {
 		if r := recover(); r != nil {
-			err = compilePanic(r)
+			err = fmt.Errorf("compile: panic: %v", r)
 		}
 		if err != nil {
 			_ = c.free(ctx) // the first error is the one to tell
@@ -230,15 +230,6 @@ func (e *Engine) translate(wasm []byte, cache wazero.CompilationCache) (c *compi
 		return c, &Refusal{ReasonInvalid, "invalid module: " + quoted(err.Error())}
 	}
 	return c, nil
-}
-
-// compilePanic tells a decoder that ran off the end of malformed code, which is
-// the module's doing, from anything else.
-func compilePanic(r any) error {
-	if bug, ok := r.(runtime.Error); ok {
-		return &Refusal{ReasonInvalid, "invalid module: " + quoted(bug.Error())}
-	}
-	return fmt.Errorf("compile: panic: %v", r)
 }
 
 func (c *compilation) free(ctx context.Context) error {

@@ -7,11 +7,13 @@ type portableReservation struct {
 	max uint64
 }
 
+//nolint:unparam // the signature of every platform's
 func (r *portableReservation) reserve(max uint64) error {
 	r.max = max
 	return nil
 }
 
+//nolint:unparam // the signature of every platform's
 func (r *portableReservation) commit(old, size uint64) ([]byte, error) {
 	if size > uint64(cap(r.b)) {
 		b := make([]byte, size, max(size, min(r.max, 2*uint64(cap(r.b)))))

@@ -103,17 +103,15 @@ func (r *reader) name() string {
 	return string(b)
 }
 
-// valueType reads a number or reference type.
-func (r *reader) valueType() byte {
-	t := r.byte()
-	switch t {
+// valueType passes over a number or reference type.
+func (r *reader) valueType() {
+	switch t := r.byte(); t {
 	case 0x7f, 0x7e, 0x7d, 0x7c, 0x70, 0x6f:
 	case 0x7b:
 		r.fail(ReasonFeature, "v128 needs SIMD, which is not admitted")
 	default:
 		r.fail(ReasonFeature, "value type 0x%02x is not admitted", t)
 	}
-	return t
 }
 
 // limits reads the minimum and maximum of a memory or table; declared tells
