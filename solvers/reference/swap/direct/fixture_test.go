@@ -301,6 +301,34 @@ func TestQuote(t *testing.T) {
 	}
 }
 
+// The router is told the intent's minimum, or half a percent below the offer if
+// that is more.
+func TestSwapRevertsBelowItsFloor(t *testing.T) {
+	t.Parallel()
+	s := order(usdc, weth, units(1000, 6), alice)
+	p, err := newSession(t).plan(t, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, got := execute(t, s, p)
+	ownBound := new(big.Int).Div(new(big.Int).Mul(got, big.NewInt(9950)), big.NewInt(10000))
+	justAbove := new(big.Int).Add(ownBound, big.NewInt(1))
+	for _, tt := range []struct{ minimum, want *big.Int }{
+		{big.NewInt(1), ownBound}, {ownBound, ownBound}, {justAbove, justAbove}, {got, got},
+	} {
+		s.RawParams["min_output_amount"] = tt.minimum.String()
+		p, err := newSession(t).plan(t, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// exactInputSingle's sixth word is amountOutMinimum.
+		call := common.FromHex(p.Interactions[len(p.Interactions)-1].CallData)
+		if floor := new(big.Int).SetBytes(call[4+5*32 : 4+6*32]); floor.Cmp(tt.want) != 0 {
+			t.Errorf("minimum %s: the router is told %s, want %s", tt.minimum, floor, tt.want)
+		}
+	}
+}
+
 // A limit order waits for its price.
 func TestCheckTrigger(t *testing.T) {
 	t.Parallel()
