@@ -83,6 +83,8 @@ func TestValueIsTheCores(t *testing.T) {
 			want: scoring.Score{Value: "200", Credited: "200", Score: "1"}},
 		{name: "a BigInt is a decimal string", code: output(`200n`), in: input(250),
 			want: scoring.Score{Value: "200", Credited: "200", Score: "1"}},
+		{name: "raw_output that repeats the value is no note", code: output(`"250"`), in: input(250),
+			want: scoring.Score{Value: "250", Credited: "250", Score: "1"}},
 		{name: "raw_output never raises the value", code: output(`"251"`), in: input(250),
 			want: scoring.Score{Value: "250", Credited: "250", Score: "1",
 				Notes: []string{"metadata.raw_output ignored: 251 is above the measured 250"}}},

@@ -117,6 +117,10 @@ func TestPlanMetadataNeedsTheManifest(t *testing.T) {
 	if got := score(t, load(t, s, d), input(1)).Reason; got != `"{}"` {
 		t.Errorf("metadata without asking: %s", got)
 	}
+	d.Manifest = &intent.Manifest{}
+	if got := score(t, load(t, s, d), input(1)).Reason; got != `"{}"` {
+		t.Errorf("metadata with a manifest that does not ask: %s", got)
+	}
 	d.Manifest = &intent.Manifest{PlanMetadata: true}
 	if got := score(t, load(t, s, d), input(1)).Reason; !strings.Contains(got, "999") {
 		t.Errorf("metadata when asked for: %s", got)
