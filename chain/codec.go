@@ -258,7 +258,8 @@ func decompress(frame []byte) ([]byte, error) {
 	if err := checkSizes(len(frame), size); err != nil {
 		return nil, err
 	}
-	zr, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(size, 1)))
+	// The library holds even a smaller frame to need its least window.
+	zr, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(size, zstd.MinWindowSize)))
 	if err != nil {
 		return nil, fmt.Errorf("decompress snapshot: %w", err)
 	}
