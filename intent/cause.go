@@ -21,7 +21,7 @@ const (
 	CauseMemory          Cause = "memory"           // trapped at the memory limit
 	CauseTrap            Cause = "trap"             // any other trap
 	CauseOutput          Cause = "output"           // more output than the call may produce
-	CauseLog             Cause = "log"              // more log than the session may produce
+	CauseLog             Cause = "log"              // more log than the call may produce
 	CauseBadPointer      Cause = "bad_pointer"      // a pointer outside the guest's memory
 	CauseExit            Cause = "exit"             // the guest called proc_exit
 	CauseStalled         Cause = "stalled"          // wall limit on a healthy host

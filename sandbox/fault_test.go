@@ -110,6 +110,7 @@ func TestEveryPointerIsChecked(t *testing.T) {
 			{"wasi.clock_time_get", []int64{0, 0, far}},
 			{"wasi.random_get", []int64{far, 4}},
 			{"wasi.fd_write", []int64{1, far, 1, ok}},
+			{"wasi.fd_read", []int64{0, ok, 1, far}},
 			{"wasi.fd_write", []int64{1, ok, 0, far}},
 			{"wasi.fd_write", []int64{1, 8, 1, ok}}, // the buffer itself: 4 bytes at far
 			{"wasi.fd_fdstat_get", []int64{1, far}},

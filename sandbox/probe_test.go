@@ -24,6 +24,7 @@ var importTypes = map[string][2]string{
 	"wasi.clock_time_get":      {"iIi", "i"},
 	"wasi.random_get":          {"ii", "i"},
 	"wasi.fd_write":            {"iiii", "i"},
+	"wasi.fd_read":             {"iiii", "i"},
 	"wasi.fd_close":            {"i", "i"},
 	"wasi.fd_fdstat_get":       {"ii", "i"},
 	"wasi.fd_fdstat_set_flags": {"ii", "i"},

@@ -16,7 +16,7 @@ type Profile struct {
 	Exports []Export
 
 	// WASI admits, of wasi_snapshot_preview1: args_get, args_sizes_get,
-	// environ_get, environ_sizes_get, clock_time_get, random_get, fd_write,
+	// environ_get, environ_sizes_get, clock_time_get, random_get, fd_read, fd_write,
 	// fd_close, fd_fdstat_get, fd_fdstat_set_flags, fd_seek, fd_prestat_get,
 	// fd_prestat_dir_name, poll_oneoff, sched_yield, proc_exit.
 	WASI bool

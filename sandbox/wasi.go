@@ -16,6 +16,7 @@ var wasiFuncs = []hostFunc{
 	{moduleWASI, "clock_time_get", []byte{i32, i64, i32}, []byte{i32}, (*host).clockTimeGet},
 	{moduleWASI, "random_get", []byte{i32, i32}, []byte{i32}, (*host).randomGet},
 	{moduleWASI, "fd_write", []byte{i32, i32, i32, i32}, []byte{i32}, (*host).fdWrite},
+	{moduleWASI, "fd_read", []byte{i32, i32, i32, i32}, []byte{i32}, (*host).fdRead},
 	{moduleWASI, "fd_close", []byte{i32}, []byte{i32}, (*host).onDescriptor},
 	{moduleWASI, "fd_fdstat_get", []byte{i32, i32}, []byte{i32}, (*host).fdStatGet},
 	{moduleWASI, "fd_fdstat_set_flags", []byte{i32, i32}, []byte{i32}, (*host).onDescriptor},
@@ -125,6 +126,17 @@ func (h *host) fdWrite() {
 		total += uint32(len(b)) // the log's limit is far below 2^32
 	}
 	binary.LittleEndian.PutUint32(out, total)
+	h.errno(wasiSuccess)
+}
+
+// fdRead finds standard input at its end. Nothing needs it, but Go links it into
+// every program that reads through an io.Reader.
+func (h *host) fdRead() {
+	if h.u32(0) != 0 {
+		h.errno(wasiBadF)
+		return
+	}
+	clear(h.at(h.u32(3), 4))
 	h.errno(wasiSuccess)
 }
 

@@ -23,10 +23,10 @@
 //
 // # What a module may import
 //
-// Validators admit modules that import a clock, randomness and writing to the
-// log, and refuse those that could ask for more. Go links the reading of files
-// as soon as anything reads through an io.Reader, as encoding/json's Decoder and
-// bufio do: such a module imports fd_read. This package decodes from bytes.
+// Validators admit modules that import a clock, randomness, writing to the log
+// and reading standard input, which is always at its end; modules that ask for
+// more are refused. Go links what is reachable: a program that opens files, even
+// in a branch it never takes, imports path_open and does not pass.
 //
 // # How a call ends
 //
