@@ -22,10 +22,8 @@ var (
 	eth      = common.Address{}
 	weth     = common.HexToAddress("0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2")
 	usdc     = common.HexToAddress("0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48")
-	dai      = common.HexToAddress("0x6B175474E89094C44Da98b954EedeAC495271d0F")
 	wbtc     = common.HexToAddress("0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599")
 	usdt     = common.HexToAddress("0xdAC17F958D2ee523a2206206994597C13D831ec7")
-	crv      = common.HexToAddress("0xD533a949740bb3306d119CC777fa900bA034cd52")
 	sta      = common.HexToAddress("0xa7DE087329BFcda5639247F96140f9DAbe3DeED1") // keeps a fee on transfers
 	v2Router = common.HexToAddress("0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D")
 	v3Router = common.HexToAddress("0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45")
