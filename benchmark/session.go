@@ -197,6 +197,9 @@ func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Rec
 	return rec, nil
 }
 
+// NoteSaved is the StateNote of a session whose state is kept for next time.
+const NoteSaved = "saved"
+
 // keep decides what becomes of the state.
 func (r *run) keep(refused string, final harness.Final) {
 	valued := 0
@@ -222,7 +225,7 @@ func (r *run) keep(refused string, final harness.Final) {
 			r.state = []byte{}
 		}
 		r.StateOut, r.StateOutBytes = hexSum(r.state), len(r.state)
-		r.StateNote = "saved"
+		r.StateNote = NoteSaved
 	}
 }
 

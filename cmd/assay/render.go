@@ -66,11 +66,39 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 		if row.Cause != intent.CauseNone {
 			why = string(row.Cause)
 		}
-		if row.Reason != "" {
-			why += ": " + row.Reason
+		fmt.Fprintf(w, "%s%s  %s\n", lead, row.IntentID, why)
+		for _, line := range fold(row.Reason, columns-len(lead)-2, reasonLines) {
+			fmt.Fprintf(w, "%*s%s\n", len(lead)+2, "", line)
 		}
-		fmt.Fprintf(w, "%s%s  %s\n", lead, row.IntentID, clip(why, columns-len(lead)-len(row.IntentID)-2))
 	}
+}
+
+// reasonLines is how many lines of a reason the summary shows; the document of
+// --output json has all of it.
+const reasonLines = 2
+
+// fold cuts s into at most n lines of width runes, after a space where one is
+// near, and marks what is left out.
+func fold(s string, width, n int) []string {
+	var lines []string
+	for r := []rune(s); len(r) > 0; {
+		if len(r) <= width {
+			return append(lines, string(r))
+		}
+		if len(lines) == n-1 {
+			return append(lines, clip(string(r), width))
+		}
+		cut := width
+		for i := width; i > width/2; i-- {
+			if r[i] == ' ' {
+				cut = i
+				break
+			}
+		}
+		lines = append(lines, string(r[:cut]))
+		r = []rune(strings.TrimPrefix(string(r[cut:]), " "))
+	}
+	return lines
 }
 
 func stateLine(s benchmark.Summary) string {
@@ -80,10 +108,11 @@ func stateLine(s benchmark.Summary) string {
 	} else {
 		parts = append(parts, "nothing to restore")
 	}
-	switch {
-	case s.StateOut > 0:
+	switch s.StateNote {
+	case "":
+	case benchmark.NoteSaved:
 		parts = append(parts, "saved "+size(uint64(s.StateOut)))
-	case s.StateNote != "":
+	default:
 		parts = append(parts, s.StateNote)
 	}
 	return "state: " + strings.Join(parts, ", ")

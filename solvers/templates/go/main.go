@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"github.com/subnet112/assay/intent"
 	"github.com/subnet112/assay/solvers/sdk"
@@ -32,10 +33,10 @@ func (solver) GeneratePlan(r intent.Request) (intent.Plan, error) {
 	to, err3 := abi.ParseAddress(param("receiver"))
 	amount, err4 := intent.ParseAmount(param("input_amount"))
 	least, err5 := intent.ParseAmount(param("min_output_amount"))
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil || r.Snapshot == nil {
-		return intent.Plan{}, errors.Join(errors.New("not an intent for me"), err)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return intent.Plan{}, err
 	}
-	deadline := r.Snapshot.Timestamp + 300
+	deadline := uint64(time.Now().Unix()) + 300 // a solver's clock stands at the pinned block
 	call := func(target abi.Address, s abi.Selector, args ...abi.Value) intent.Interaction {
 		data := "0x" + hex.EncodeToString(abi.Pack(s, args...))
 		return intent.Interaction{Target: target.String(), Value: "0", CallData: data, ChainID: r.State.ChainID}
