@@ -28,7 +28,7 @@ func renderEpoch(w io.Writer, e *benchmark.Epoch) {
 		fmt.Fprintf(w, "epoch        %d, stored\n", e.Number)
 	}
 	for _, d := range e.Dropped {
-		fmt.Fprintf(w, "dropped      %s\n", clip(d.App+": "+d.Reason, columns-13))
+		fmt.Fprintf(w, "dropped      %s\n", clip(intent.Quoted(d.App, 40)+": "+d.Reason, columns-13))
 	}
 	for i, s := range e.Solvers {
 		fmt.Fprintln(w)
@@ -47,15 +47,17 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 		fmt.Fprintf(w, ", %d void", s.Void)
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "   gas %s   memory %s   host calls %s, chain reads %s\n",
-		thousands(s.GasUsed), size(uint64(s.PeakPages)<<16), thousands(s.HostCalls), thousands(s.Reads))
+	wrap(w, "   ", "  ", []string{
+		"gas " + thousands(s.GasUsed), "memory " + size(uint64(s.PeakPages)<<16),
+		"host calls " + thousands(s.HostCalls), "chain reads " + thousands(s.Reads),
+	})
 	fmt.Fprintf(w, "   %s\n", clip(stateLine(s), columns-3))
 	if len(s.Failures) > 0 {
 		parts := make([]string, len(s.Failures))
 		for i, f := range s.Failures {
 			parts[i] = fmt.Sprintf("%s %d", f.Cause, f.Rows)
 		}
-		wrap(w, "   no value: ", parts)
+		wrap(w, "   no value: ", ",", parts)
 	}
 	for i, row := range s.Worst {
 		lead := "          "
@@ -118,16 +120,17 @@ func stateLine(s benchmark.Summary) string {
 	return "state: " + strings.Join(parts, ", ")
 }
 
-// wrap prints comma-separated parts under a lead, broken before [columns].
-func wrap(w io.Writer, lead string, parts []string) {
+// wrap prints parts under a lead, each but the last with a mark behind it,
+// broken before [columns].
+func wrap(w io.Writer, lead, mark string, parts []string) {
 	indent := strings.Repeat(" ", len(lead))
 	line := lead
 	for i, p := range parts {
 		if i < len(parts)-1 {
-			p += ","
+			p += mark
 		}
 		if len(line) > len(lead) && len(line)+1+len(p) > columns {
-			fmt.Fprintln(w, line)
+			fmt.Fprintln(w, strings.TrimRight(line, " "))
 			line = indent
 		}
 		if len(line) > len(lead) {

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/subnet112/assay/benchmark"
+	"github.com/subnet112/assay/harness"
+	"github.com/subnet112/assay/intent"
+)
+
+// Whatever is in an epoch, the summary fits into 80 columns and drives no
+// terminal. Text of guests is quoted where rows are made.
+func TestSummaryFitsEightyColumns(t *testing.T) {
+	quoted := func(max int) *rapid.Generator[string] {
+		return rapid.Map(rapid.String(), func(s string) string { return intent.Quoted(s, max) })
+	}
+	causes := rapid.SampledFrom([]intent.Cause{intent.CauseNone, intent.CauseSessionRestarts, intent.CauseStateMissing, intent.CauseTrap})
+	rapid.Check(t, func(t *rapid.T) {
+		e := &benchmark.Epoch{
+			Number: rapid.Uint64().Draw(t, "number"), Pack: strings.Repeat("a", 64), RowsDigest: strings.Repeat("b", 64),
+			PackName: rapid.String().Draw(t, "pack"),
+			Dropped:  []benchmark.DroppedApp{{App: rapid.String().Draw(t, "app"), Reason: quoted(200).Draw(t, "reason")}},
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "solvers") {
+			s := benchmark.Summary{
+				Miner: rapid.String().Draw(t, "miner"), Name: quoted(harness.MaxNameRunes).Draw(t, "name"), Version: quoted(64).Draw(t, "version"),
+				Score: "0.123456789012345678", Valued: rapid.IntRange(0, 4096).Draw(t, "valued"), Intents: 4096, Void: rapid.IntRange(0, 4096).Draw(t, "void"),
+				GasUsed: rapid.Uint64().Draw(t, "gas"), PeakPages: rapid.Uint32().Draw(t, "pages"), HostCalls: rapid.Uint64().Draw(t, "calls"),
+				Reads: rapid.Uint64().Draw(t, "reads"), StateIn: rapid.IntRange(0, 50<<20).Draw(t, "in"), StateNote: "kept: " + quoted(200).Draw(t, "note"),
+			}
+			for range rapid.IntRange(0, 20).Draw(t, "failures") {
+				s.Failures = append(s.Failures, benchmark.CauseCount{Cause: causes.Draw(t, "cause"), Rows: 4096})
+			}
+			for range rapid.IntRange(0, benchmark.WorstRows).Draw(t, "worst") {
+				s.Worst = append(s.Worst, benchmark.Worst{
+					IntentID: "i_0123456789abcdef", Cause: causes.Draw(t, "cause"), Score: "0.5", Reason: quoted(200).Draw(t, "reason"),
+				})
+			}
+			e.Solvers = append(e.Solvers, s)
+		}
+		var out strings.Builder
+		renderEpoch(&out, e)
+		for line := range strings.Lines(out.String()) {
+			line = strings.TrimSuffix(line, "\n")
+			if n := utf8.RuneCountInString(line); n > columns {
+				t.Fatalf("%d columns: %s", n, line)
+			}
+			if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u202e' || r == '\u2066' }) {
+				t.Fatalf("unsafe to print: %q", line)
+			}
+		}
+	})
+}
+
+func TestFold(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		in   string
+		want []string
+	}{
+		{"nothing", "", nil},
+		{"what fits stays whole", "0123456789", []string{"0123456789"}},
+		{"a break falls on a space", "01234 6789 1234", []string{"01234 6789", "1234"}},
+		{"a long word is cut", "0123456789abcd", []string{"0123456789", "abcd"}},
+		{"what is left out is marked", "0123456789 0123456789 0123456789", []string{"0123456789", "012345678…"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, fold(tt.in, 10, 2)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
