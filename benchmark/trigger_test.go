@@ -88,9 +88,9 @@ func TestTriggersHaveATruth(t *testing.T) {
 	}
 }
 
-// A plan made after reads that the budget refused fails by that, whatever it
-// fails by on the chain; one that is good in spite of them is good.
-func TestAPlanMadeBeyondTheReadBudget(t *testing.T) {
+// A solver that gives up because the budget refuses its reads fails by that, not
+// by its error.
+func TestGivingUpBeyondTheReadBudget(t *testing.T) {
 	t.Parallel()
 	pack := decode(t, marshal(t, standardFile(t)))
 	pack.Limits.Read.Requests = 0
