@@ -39,15 +39,6 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 	if !s.module.Has(c.phase.export()) {
 		return nil, &fault{c.phase, intent.CauseNotImplemented, "not exported"}, nil
 	}
-	if s.time.Err() != nil {
-		return nil, spent(), nil
-	}
-	ctx, stop, err := s.bound(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer stop()
-
 	limit := s.limits.of(c.phase)
 	m := &meter{reads: c.reads, limit: s.limits.Read, tally: t.reads}
 	result, err := s.inst.Call(ctx, sandbox.Call{
@@ -59,7 +50,7 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 		Read:        m.read,
 		ReadOut:     s.limits.Read.Bytes,
 	})
-	f, err := judge(c.phase, err)
+	f, err := s.judge(c.phase, err)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,30 +67,20 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 	return result.Output, answered(c.phase, result), nil
 }
 
-// bound returns a context that ends with ctx or with the session's time.
-func (s *Solver) bound(ctx context.Context) (context.Context, func(), error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, &intent.InfraFault{Err: context.Cause(ctx)}
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	unhook := context.AfterFunc(s.time, func() { cancel(errSpent) })
-	return ctx, func() { unhook(); cancel(nil) }, nil
-}
-
 // judge sorts an error of the sandbox: a fault or a refusal of the guest's, the
 // end of the session's time, or the host's own.
-func judge(p Phase, err error) (*fault, error) {
+func (s *Solver) judge(p Phase, err error) (*fault, error) {
 	if err == nil {
 		return nil, nil
 	}
 	if f := (*sandbox.Fault)(nil); errors.As(err, &f) {
+		if f.Cause == sandbox.CauseTimeout && s.time.Err() != nil {
+			return &fault{cause: intent.CauseSessionEnded, detail: "the session's time is spent"}, nil
+		}
 		return &fault{p, intent.Cause(f.Cause), message([]byte(f.Detail))}, nil
 	}
 	if r := (*sandbox.Refusal)(nil); errors.As(err, &r) {
 		return &fault{p, intent.CauseRefused, r.Detail}, nil
-	}
-	if errors.Is(err, errSpent) {
-		return spent(), nil
 	}
 	return nil, &intent.InfraFault{Err: err}
 }

@@ -33,12 +33,15 @@
 //
 // # Time
 //
-// Every call has a wall limit and the session has one, from Open on and with
-// the host's own work between two calls in it: without fuel there is no
-// deterministic account of a guest's time, and this package reads no clock. A
-// wall stop is therefore the one thing here that another host may not repeat.
-// So that at least its row repeats, a call that was stopped by a wall leaves
-// no numbers: its usage, its reads and its log are dropped.
+// Every call has a wall limit, and so have all calls of a session together; what
+// the host does between two calls, such as executing and scoring a plan, is not
+// in it. Both are wall time nonetheless, what a busy host takes away included:
+// without fuel there is no deterministic account of a guest's time. A wall stop
+// is therefore the one thing here that another host may not repeat. So that at
+// least its row repeats, a call that was stopped by a wall leaves no numbers: its
+// usage, its reads and its log are dropped. On the interpreter a wall stop says
+// nothing about a guest and is the host's fault, the session's as well as a
+// call's.
 //
 // # Reads
 //

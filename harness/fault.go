@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -41,11 +40,6 @@ func (f *fault) text() string {
 func (f *fault) unstarted() *intent.MinerFault {
 	return &intent.MinerFault{Cause: intent.CauseSessionEnded, Detail: f.text()}
 }
-
-// errSpent is the cause by which the session's own wall limit stops a call.
-var errSpent = errors.New("the session's time is spent")
-
-func spent() *fault { return &fault{cause: intent.CauseSessionEnded, detail: errSpent.Error()} }
 
 // answered says what a status other than 0 means.
 func answered(p Phase, r sandbox.Result) *fault {

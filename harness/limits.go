@@ -30,7 +30,7 @@ type Limits struct {
 	End        CallLimit `json:"on_benchmark_end"`
 	Serialize  CallLimit `json:"serialize_state"` // OutputBytes is the largest state
 
-	Session  time.Duration `json:"session_ns"` // wall, from Open to the last answer
+	Session  time.Duration `json:"session_ns"` // wall, of all calls together
 	Restarts int           `json:"restarts"`   // fresh instances after the first
 
 	Read Cost `json:"read"` // per call; one request is bounded by the sandbox

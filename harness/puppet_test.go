@@ -150,7 +150,12 @@ func puppetModule(omit ...string) []byte {
 // compile admits a guest on an engine of its own.
 func compile(t testing.TB, wasm []byte) *sandbox.Module {
 	t.Helper()
-	m, err := engine(t).Compile(t.Context(), wasm, harness.Profile)
+	return compileOn(t, sandbox.Config{}, wasm)
+}
+
+func compileOn(t testing.TB, c sandbox.Config, wasm []byte) *sandbox.Module {
+	t.Helper()
+	m, err := engineOf(t, c).Compile(t.Context(), wasm, harness.Profile)
 	if err != nil {
 		t.Fatalf("Compile() = %v", err)
 	}
@@ -159,7 +164,12 @@ func compile(t testing.TB, wasm []byte) *sandbox.Module {
 
 func engine(t testing.TB) *sandbox.Engine {
 	t.Helper()
-	e, err := sandbox.New(t.Context(), sandbox.Config{})
+	return engineOf(t, sandbox.Config{})
+}
+
+func engineOf(t testing.TB, c sandbox.Config) *sandbox.Engine {
+	t.Helper()
+	e, err := sandbox.New(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func Screen(ctx context.Context, e *sandbox.Engine, wasm []byte, o ScreenOptions
 		return sc, err
 	}
 	o.State, o.Count = nil, len(o.Smoke)
-	s, err := newSolver(ctx, m, o.Options)
+	s, err := newSolver(m, o.Options)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package harness_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,52 @@ func TestSessionTime(t *testing.T) {
 	}
 	if s.Restarts() != 0 {
 		t.Errorf("%d restarts in a session that is over", s.Restarts())
+	}
+}
+
+// What the host does between two calls is not the session's time: here every
+// plan takes 300 s of its 900, on the interpreter fifty times as long, and the
+// host an hour after it.
+func TestSessionTimeIsTheGuests(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name   string
+		config sandbox.Config
+		plans  int
+	}{
+		{name: "compiled", config: sandbox.Config{}, plans: 3},
+		{name: "interpreted", config: sandbox.Config{Interpreter: true}, plans: 3 * sandbox.InterpreterWalls},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var now time.Time
+			tt.config.Clock = func() time.Time { return now }
+			p := &puppet{}
+			p.act = func(phase harness.Phase, input []byte) (byte, []byte) {
+				if phase == harness.PhasePlan {
+					now = now.Add(300 * time.Second)
+				}
+				return obedient(phase, input)
+			}
+			s := open(t, compileOn(t, tt.config, puppetModule()), p.options())
+			for i := range tt.plans {
+				if a := run(t, s, p.task()); a.Cause != intent.CauseNone {
+					t.Fatalf("row %d: %s", i, harness.Explain(a.Cause, a.Detail))
+				}
+				now = now.Add(time.Hour)
+			}
+			a, err := s.Run(t.Context(), p.task())
+			if tt.config.Interpreter {
+				// The solver may be fast enough where it is compiled.
+				if !isInfra(err) || !errors.Is(err, sandbox.ErrWall) {
+					t.Errorf("the next Run() = %+v, %v, want an infra fault", a, err)
+				}
+				return
+			}
+			if err != nil || a.Cause != intent.CauseSessionEnded || a.Detail != "the session's time is spent" {
+				t.Errorf("the next Run() = %+v, %v, want the session ended", a, err)
+			}
+		})
 	}
 }
 

@@ -34,9 +34,7 @@ type Solver struct {
 	log    journal
 	inst   *sandbox.Instance // dead after a fault
 
-	// time ends with the session's wall limit; nothing else is read from it.
-	time   context.Context
-	cancel context.CancelFunc
+	time *sandbox.Allowance
 
 	init   []byte // input of initialize
 	state  []byte // nil once refused
@@ -65,7 +63,7 @@ type market struct {
 // other error is the host's. ctx bounds the opening only. The caller closes the
 // solver.
 func Open(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
-	s, err := newSolver(ctx, m, o)
+	s, err := newSolver(m, o)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +82,7 @@ func Open(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
 	return s, nil
 }
 
-func newSolver(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
+func newSolver(m *sandbox.Module, o Options) (*Solver, error) {
 	if o.Limits == (Limits{}) {
 		o.Limits = DefaultLimits()
 	}
@@ -119,8 +117,7 @@ func newSolver(ctx context.Context, m *sandbox.Module, o Options) (*Solver, erro
 			return nil, &intent.UsageFault{Err: fmt.Errorf("two markets of chain %d", id)}
 		}
 	}
-	// The session outlives the call that opens it.
-	s.time, s.cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), s.limits.Session, errSpent)
+	s.time = m.Allow(s.limits.Session)
 	return s, nil
 }
 
@@ -155,19 +152,16 @@ func (s *Solver) boot(ctx context.Context) (*fault, error) {
 // fresh replaces the instance by a new, initialized one.
 func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 	s.discard(ctx)
-	bounded, stop, err := s.bound(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
 	var early sandbox.Log // no call's result has what is logged while loading
-	inst, err := s.module.Instantiate(bounded, sandbox.Env{
+	inst, err := s.module.Instantiate(ctx, sandbox.Env{
 		Time: s.start,
 		Seed: seed(s.seed, phaseLoad, ""),
 		Wall: s.limits.Load,
 		Log:  &early,
+
+		Allowance: s.time,
 	})
-	f, err := judge(phaseLoad, err)
+	f, err := s.judge(phaseLoad, err)
 	if err != nil {
 		return nil, err
 	}
@@ -260,8 +254,8 @@ func (s *Solver) restore(ctx context.Context) (*fault, error) {
 
 // revive replaces a dead instance before a task.
 func (s *Solver) revive(ctx context.Context) (*fault, error) {
-	if s.time.Err() != nil {
-		return spent(), nil
+	if f, err := s.judge("", s.time.Err()); f != nil || err != nil {
+		return f, err
 	}
 	if s.alive() {
 		return nil, nil
@@ -319,6 +313,5 @@ func (s *Solver) Log() []byte { return slices.Clone(s.log.kept) }
 // Close frees the instance. The solver must not be used afterwards; closing
 // twice is harmless.
 func (s *Solver) Close(ctx context.Context) {
-	s.cancel()
 	s.discard(ctx)
 }

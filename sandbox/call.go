@@ -89,21 +89,30 @@ func (c *call) stop(err error) {
 
 var (
 	errWallLimit = errors.New("wall limit")
+	errSpent     = errors.New("allowance spent")
 	errStopped   = errors.New("stopped by the host")
 )
 
 // run calls into the guest under the call's limits and says how it ended. After
 // an error the instance is dead.
 func (i *Instance) run(ctx context.Context, c *call, enter func(context.Context) error) (err error) {
-	engine := i.module.engine
-	wall := c.Wall
-	if engine.interpreter {
-		wall *= InterpreterWalls
+	engine, allowance := i.module.engine, i.env.Allowance
+	wall, limit := engine.wall(c.Wall), errWallLimit
+	if allowance != nil {
+		if err := allowance.Err(); err != nil {
+			i.kill()
+			return err
+		}
+		if left := allowance.rest(); left < wall {
+			wall, limit = left, errSpent
+		}
+		began := engine.config.Clock()
+		defer func() { allowance.spend(engine.config.Clock().Sub(began)) }()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(engine.ctx, func() { cancel(ErrClosed) })()
-	ctx, release := context.WithTimeoutCause(ctx, wall, errWallLimit)
+	ctx, release := context.WithTimeoutCause(ctx, wall, limit)
 	defer release()
 
 	i.memory.refused = false
@@ -153,12 +162,14 @@ func (i *Instance) ended(ctx context.Context, c *call, err error) error {
 	// closed the instance in the meantime.
 	if ctx.Err() != nil {
 		switch cause := context.Cause(ctx); {
-		case !errors.Is(cause, errWallLimit):
-			return cause
-		case i.module.engine.interpreter:
-			return ErrWall
+		case errors.Is(cause, errWallLimit):
+			return i.module.engine.wallStop(fmt.Sprintf("stopped after %v", c.Wall))
+		case errors.Is(cause, errSpent):
+			a := i.env.Allowance
+			a.spend(a.rest()) // whatever the clock says, its timer has ended
+			return a.Err()
 		default:
-			return &Fault{CauseTimeout, fmt.Sprintf("stopped after %v", c.Wall)}
+			return cause
 		}
 	}
 	return err

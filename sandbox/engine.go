@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -24,6 +25,10 @@ type Config struct {
 	// Results are the same, but wall limits are multiplied by
 	// InterpreterWalls and a wall stop is ErrWall instead of a fault.
 	Interpreter bool
+
+	// Clock tells the time by which an [Allowance] is counted; nil = the host's.
+	// It only ever stops a guest.
+	Clock func() time.Time
 
 	// Notice, if set, learns what went wrong with the cache. It is called from
 	// any goroutine. Results never depend on the cache.
@@ -63,6 +68,9 @@ type compilation struct {
 func New(ctx context.Context, c Config) (*Engine, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now //nolint:forbidigo // it stops guests and is in no result
 	}
 	e := &Engine{
 		config:      c,

@@ -48,7 +48,7 @@ func (f *Fault) Error() string { return f.Cause + ": " + f.Detail }
 
 // Causes of a fault.
 const (
-	CauseTimeout    = "timeout"     // the wall limit; provisional until fuel is metered
+	CauseTimeout    = "timeout"     // the wall limit or the allowance; provisional until fuel is metered
 	CauseMemory     = "memory"      // a trap or exit at the memory limit
 	CauseTrap       = "trap"        // any other trap
 	CauseOutput     = "output"      // more output than Call.OutputLimit

@@ -54,6 +54,10 @@ type Env struct {
 	Seed [32]byte      // randomness while it is instantiated; afterwards Call.Seed
 	Wall time.Duration // wall limit of instantiation; 0 = InstantiateWall
 	Log  *Log          // where its log goes besides Result.Log; may be nil and shared by consecutive instances
+
+	// Allowance bounds instantiation and all calls together, beside each one's
+	// own wall limit; may be nil and shared by consecutive instances.
+	Allowance *Allowance
 }
 
 // Instantiate makes an instance: memory, data, the start function, _initialize
