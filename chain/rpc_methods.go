@@ -158,10 +158,10 @@ func (v *View) ethCall(ctx context.Context, m *meter, r request) (string, error)
 	}
 	given := min(limit, m.left.Gas)
 	result, err := v.run(ctx, c, given)
+	m.gas(result.peak) // whatever came of it
 	if err != nil {
 		return "", err
 	}
-	m.gas(result.peak)
 	if result.err == nil {
 		return quoteHex(result.data), nil
 	}

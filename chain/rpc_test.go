@@ -217,6 +217,48 @@ func TestServeBudget(t *testing.T) {
 	}
 }
 
+// A call that ends in missing state has still made the host work. The numbers
+// are the transaction's 21,000, PUSH20 3 and a cold BALANCE 2,600, and in the
+// second contract what is left to the next jump: JUMPDEST 1, PUSH2 3, JUMP 8.
+func TestMissingStateIsPaidFor(t *testing.T) {
+	straight, loop, burner := common.Address{19: 0xe1}, common.Address{19: 0xe2}, common.Address{19: 0xe3}
+	s := toySnapshot()
+	withContract(s, straight, asm(toyUnknown.Hex()+` BALANCE STOP`))
+	withContract(s, loop, asm(toyUnknown.Hex()+` BALANCE again: @again JUMP`))
+	// A hash of 1 MiB: the memory 3·2^15 + 2^30/512, the hash 30 + 6·2^15, three
+	// pushes and a POP beside the BALANCE.
+	withContract(s, burner, asm(`0x100000 0 KECCAK256 POP `+toyUnknown.Hex()+` BALANCE STOP`))
+	const burnt = 21_000 + 3<<15 + 1<<21 + 30 + 6<<15 + 3*3 + 2 + 2_600
+	v := worldOf(t, s).View()
+	for _, tt := range []struct {
+		name   string
+		method string
+		to     common.Address
+		gas    uint64
+	}{
+		{"a call", "eth_call", straight, 23_603},
+		{"a call that would go on", "eth_call", loop, 23_615},
+		{"a call that did much before", "eth_call", burner, burnt},
+		{"an estimate", "eth_estimateGas", straight, 23_603},
+		{"an estimate of what did much before", "eth_estimateGas", burner, burnt},
+		{"a call of what is not known", "eth_call", toyUnknown, 21_000},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			one := request(tt.method, `[{"to":"`+hexOf(tt.to)+`"}]`)
+			reply, used, err := v.Serve(t.Context(), []byte(one), plenty)
+			if err != nil || !strings.Contains(string(reply), "state missing: account "+hexOf(toyUnknown)) || used.Gas != tt.gas {
+				t.Errorf("%s: %d gas (%v), want %d", reply, used.Gas, err, tt.gas)
+			}
+		})
+	}
+	left := plenty
+	left.Gas = 2*burnt - 1
+	one := request("eth_call", `[{"to":"`+hexOf(burner)+`"}]`)
+	if _, used, err := v.Serve(t.Context(), []byte("["+one+","+one+"]"), left); !errors.Is(err, chain.ErrBudget) || used.Gas != left.Gas {
+		t.Errorf("twice the call with gas for less: used %d of %d, %v", used.Gas, left.Gas, err)
+	}
+}
+
 // A call is given at most 30 M gas, whatever it asks for and whatever is left.
 func TestServeCapsGas(t *testing.T) {
 	for _, gas := range []string{"", `,"gas":"0xffffffffffffffff"`} {

@@ -88,6 +88,10 @@ type callResult struct {
 // asks for it: a read without a sender is one from the zero address, which few
 // snapshots hold. The error is a *missingState, that of ctx, or the EVM's
 // own failure to work.
+//
+// A call that misses state has a peak too, for it has done work: what it took
+// until the EVM stopped, which is at its first jump after the missing read. Both
+// happen in this goroutine, so the number is the same on every host.
 func (v *View) run(ctx context.Context, c call, gas uint64) (callResult, error) {
 	if err := ctx.Err(); err != nil {
 		return callResult{}, err
@@ -123,17 +127,18 @@ func (v *View) run(ctx context.Context, c call, gas uint64) (callResult, error) 
 	budget := vm.NewGasBudget(gas-intrinsic, 0)
 	data, left, vmerr := evm.Call(c.from, c.to, c.data, budget, c.value)
 
-	// A canceled run ends like one that succeeded: ask first who stopped it.
-	if err := missing.err(); err != nil {
-		return callResult{}, err
-	}
+	// A canceled run ends like one that succeeded: ask first who stopped it, and
+	// first of all ctx, which stops it anywhere.
 	if err := ctx.Err(); err != nil {
 		return callResult{}, err
+	}
+	before := intrinsic + left.Used(budget)
+	if err := missing.err(); err != nil {
+		return callResult{peak: max(before, floor)}, err
 	}
 	if err := sdb.Error(); err != nil {
 		return callResult{}, err
 	}
-	before := intrinsic + left.Used(budget)
 	refund := min(before/params.RefundQuotientEIP3529, sdb.GetRefund())
 	return callResult{
 		data: data,
