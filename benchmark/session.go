@@ -3,7 +3,6 @@ package benchmark
 import (
 	"context"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -106,7 +105,7 @@ func (r *run) session(ctx context.Context, m *sandbox.Module, state []byte) erro
 			return err
 		}
 		r.add(rec)
-		results = append(results, intent.Result{IntentID: c.id, Score: json.Number(rec.Row.Score)})
+		results = append(results, intent.Result{IntentID: c.id, Score: scoring.Told(rec.Row.Score)})
 	}
 	final, err := solver.Finish(ctx, results)
 	if err != nil {

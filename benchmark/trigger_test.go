@@ -2,6 +2,7 @@ package benchmark_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/subnet112/assay/benchmark"
@@ -85,6 +86,26 @@ func TestTriggersHaveATruth(t *testing.T) {
 				t.Errorf("%s, truth %v: %+v, want %+v", tt.name, p.Pack().Cases[i].State.RawParams["tag"], got, want)
 			}
 		}
+	}
+}
+
+// A composite of eighteen digits is no number that a double holds: the row keeps
+// them all, the solver is told fewer, and neither costs the session.
+func TestACompositeOfManyDigitsIsTold(t *testing.T) {
+	t.Parallel()
+	f := autoFile(t)
+	item(f["apps"], 0)["js_code"] = "exports.score = () => ({score: 1/3, valid: true});"
+	f["cases"] = f["cases"].([]any)[:1]
+	p := prepare(t, newEngine(t), decode(t, marshal(t, f)))
+	repeating := guest(t, "repeating", func(o *wasmtest.Options) {
+		o.Answers["solver_on_benchmark_end"] = wasmtest.Answer{Status: 1, Act: wasmtest.Echo}
+	})
+	s := sessionOf(t, runEpoch(t, p, []benchmark.Entrant{{Miner: "ann", Module: repeating}}, 1, nil), "ann")
+	if s.Fault != "" || s.Records[0].Row.Score != "0.59999999999999998" {
+		t.Fatalf("score %q, fault %q, want 0.4 + 0.6 · 0.3333333333333333 and none", s.Records[0].Row.Score, s.Fault)
+	}
+	if notes := strings.Join(s.Notes, " "); !strings.Contains(notes, ":0.599999999999999}") {
+		t.Errorf("the solver was told %s, want 15 digits", notes)
 	}
 }
 

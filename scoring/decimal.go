@@ -1,6 +1,7 @@
 package scoring
 
 import (
+	"encoding/json"
 	"math/big"
 	"strings"
 )
@@ -134,4 +135,23 @@ func Composite(triggerOK bool, score string) string {
 		sum.Add(sum, new(big.Int).Mul(one, big.NewInt(4)))
 	}
 	return formatDecimal(sum.Quo(sum, big.NewInt(10)))
+}
+
+// toldDigits is how many significant digits of a decimal survive a double.
+const toldDigits = 15
+
+// Told is a score as its solver is told it: a JSON number, cut to the 15
+// significant digits that any reader's double holds, for a number with more has
+// no canonical JSON. Score is as for [Composite]. Rows keep every digit.
+func Told(score string) json.Number {
+	v, ok := parseDecimal(score)
+	if !ok {
+		return "0"
+	}
+	v = clamp(v)
+	if n := len(v.String()) - toldDigits; n > 0 {
+		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
+		v = new(big.Int).Mul(new(big.Int).Quo(v, unit), unit)
+	}
+	return json.Number(formatDecimal(v))
 }

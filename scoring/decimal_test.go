@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/subnet112/assay/intent"
 	"github.com/subnet112/assay/scoring"
 )
 
@@ -142,6 +143,40 @@ func TestCompositeIsMonotone(t *testing.T) {
 			t.Errorf("a right trigger costs at %s", score(lo))
 		}
 	})
+}
+
+// Whatever a row scores, the solver can be told, and is told no more than that.
+func TestEveryScoreCanBeTold(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		score := scoring.FormatDecimal(big.NewInt(rapid.Int64Range(0, 1e18).Draw(t, "score")))
+		for _, score := range []string{score, scoring.Composite(true, score), scoring.Composite(false, score)} {
+			told := scoring.Told(score)
+			if _, err := intent.Canonical([]intent.Result{{Score: told}}); err != nil {
+				t.Fatalf("Told(%s) = %s: %v", score, told, err)
+			}
+			row, _ := scoring.ParseDecimal(score)
+			v, ok := scoring.ParseDecimal(string(told))
+			if !ok || v.Cmp(row) > 0 || new(big.Int).Sub(row, v).Cmp(big.NewInt(1000)) >= 0 {
+				t.Fatalf("Told(%s) = %s", score, told)
+			}
+		}
+	})
+}
+
+func TestToldKeepsFifteenDigits(t *testing.T) {
+	for _, tt := range []struct{ name, score, want string }{
+		{"none", "0", "0"},
+		{"all", "1", "1"},
+		{"as many as a double holds", "0.123456789012345", "0.123456789012345"},
+		{"more are cut, not rounded", "0.999999999999999999", "0.999999999999999"},
+		{"zeros in front are no digits", "0.000123456789012345", "0.000123456789012345"},
+		{"the smallest score", "0.000000000000000001", "0.000000000000000001"},
+		{"text that is no score is 0", "x", "0"},
+	} {
+		if got := scoring.Told(tt.score); string(got) != tt.want {
+			t.Errorf("%s: Told(%s) = %s, want %s", tt.name, tt.score, got, tt.want)
+		}
+	}
 }
 
 func FuzzParseDecimal(f *testing.F) {
