@@ -58,7 +58,7 @@ type Case struct {
 	App   string // app id
 	State intent.State
 	Truth *bool  // whether a trigger is right, nil = nobody asks
-	Best  string // best known value in base units, "" = no cap on the credit
+	Best  string // best known value in base units, at least 1; "" = no cap on the credit
 }
 
 // A SelfTest is a plan that is known to be good. An app whose self-test earns
@@ -100,7 +100,7 @@ type caseFile struct {
 	App   string       `json:"app_id" strict:"required"`
 	State intent.State `json:"state" strict:"required"`
 	Truth *bool        `json:"truth,omitempty"`
-	Best  string       `json:"best,omitempty"` // base units, decimal
+	Best  string       `json:"best,omitempty"` // base units, decimal, not 0
 }
 
 type selfTestFile struct {
@@ -299,7 +299,11 @@ func (p *Pack) checkParts() error {
 			return at(path+".truth", fmt.Errorf("app %s is not %s", quoted(c.App), intent.TriggerAuto))
 		}
 		if c.Best != "" {
-			if _, err := intent.ParseAmount(c.Best); err != nil {
+			best, err := intent.ParseAmount(c.Best)
+			if err == nil && best.IsZero() {
+				err = errors.New("0 is no value, leave it out for no cap")
+			}
+			if err != nil {
 				return at(path+".best", err)
 			}
 		}

@@ -99,6 +99,7 @@ func TestDecodePackRefuses(t *testing.T) {
 		}, "cases: two intents are i_"},
 		{"truth for a user-triggered app", func(f file) { item(f["cases"], 0)["truth"] = true }, "cases[0].truth"},
 		{"a best value that is no amount", func(f file) { item(f["cases"], 0)["best"] = "-1" }, "cases[0].best"},
+		{"a best value of nothing", func(f file) { item(f["cases"], 0)["best"] = "0" }, "cases[0].best"},
 		{"no intents", func(f file) { f["cases"] = []any{} }, "cases: length 0"},
 		{"two smoke intents", func(f file) { f["smoke"] = f["smoke"].([]any)[:2] }, "smoke: length 2"},
 		{"other limits", func(f file) { f["limits"] = file{"restarts": 5} }, "limits."},

@@ -196,6 +196,10 @@ func (p *Prepared) ready(ctx context.Context, d intent.Definition, app *scoring.
 	if err != nil {
 		return nil, err
 	}
+	// An intent that cannot be measured must be known before solvers plan for it.
+	if _, err := scoring.Minimum(d, c.State); err != nil {
+		return nil, err
+	}
 	world := p.worlds[c.State.ChainID]
 	funded, err := world.FundedView(ctx, order)
 	if err != nil {
