@@ -25,12 +25,13 @@ func newBench(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench solver.wasm...",
 		Short: "Run solvers through one benchmark epoch and print who earned what",
-		Long: `Runs every solver over the intents of a pack: initialize, restore its state, a plan
-for each intent, executed on the pack's chain and scored, and serialize its state.
+		Long: `Runs every solver over the intents of a pack: initialize, restore its state, a
+plan for each intent, executed on the pack's chain and scored, and serialize its
+state. A module that cannot be run at all has a row "refused" for every intent.
 
 The result is the same for any number of workers and any order of solvers. With
---state a solver gets back what it serialized in the last epoch; its miner owns that
-state, and is named like the solver's file unless --miner says otherwise.
+--state a solver gets back what it serialized in the last epoch; its miner owns
+that state, and is named like the solver's file unless --miner says otherwise.
 ` + exitStatus,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -42,7 +43,7 @@ state, and is named like the solver's file unless --miner says otherwise.
 	}
 	o.register(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.state, "state", "", "folder that keeps states and rows between epochs (default: nothing is kept)")
+	f.StringVar(&o.state, "state", "", "folder that keeps states and rows (default: none)")
 	f.StringVar(&o.miner, "miner", "", "whose the solver is; with one solver only")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "solvers run at the same time")
 	o.output.register(cmd)

@@ -20,9 +20,9 @@ func newCheck(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check solver.wasm...",
 		Short: "Screen solvers as a validator does before a benchmark",
-		Long: `Screens every solver in three stages: its sizes, imports and exports; initialize and
-metadata; and three smoke intents on a pinned chain, whose plans must be valid.
-Whether a plan earns anything is for bench to say.
+		Long: `Screens every solver in three stages: its sizes, imports and exports; initialize
+and metadata; and three smoke intents on a pinned chain, whose plans must be
+valid. Whether a plan earns anything is for bench to say.
 ` + exitStatus,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -43,7 +43,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func oneArg(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return &hinted{usagef("%s takes %s, got %d arguments", cmd.Name(), what, len(args)), "see assay " + cmd.CommandPath()[len("assay "):] + " --help"}
+			return &hinted{usagef("%s takes %s, got %d arguments", cmd.Name(), what, len(args)), "see " + cmd.CommandPath() + " --help"}
 		}
 		return nil
 	}

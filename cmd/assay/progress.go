@@ -11,12 +11,13 @@ import (
 	"github.com/subnet112/assay/intent"
 )
 
-// A progress tells how an epoch goes: one bar on a terminal, plain lines
-// elsewhere.
+// A progress tells how an epoch goes: one bar on a terminal, with what there is
+// to say under it at the end, and plain lines as they come elsewhere.
 type progress struct {
 	out     io.Writer
 	bars    *mpb.Progress // nil: plain lines
 	bar     *mpb.Bar
+	later   []string // lines kept while there is a bar
 	intents int
 	done    map[string]int // rows by miner: a second attempt starts again at 1
 }
@@ -43,8 +44,12 @@ func (p *progress) admitted(e benchmark.Entrant, refused string) {
 	}
 }
 
-func (p *progress) row(e benchmark.Entrant, done, _ int, _ benchmark.Record) {
+// row also tells of what took long, for else nothing is seen for minutes.
+func (p *progress) row(e benchmark.Entrant, done, _ int, r benchmark.Record) {
 	p.advance(e.Miner, done)
+	if r.Row.Cause == intent.CauseTimeout {
+		p.say("%s: intent %s: timeout", intent.Quoted(e.Miner, 60), r.Row.IntentID)
+	}
 }
 
 func (p *progress) ended(e benchmark.Entrant, s *benchmark.Session) {
@@ -69,19 +74,24 @@ func (p *progress) advance(miner string, done int) {
 	}
 }
 
-// say prints a line of talk, above the bar where there is one.
+// say prints a line of talk, or keeps it until the bar is gone.
 func (p *progress) say(format string, args ...any) {
-	w := p.out
+	line := fmt.Sprintf("assay: "+format+"\n", args...)
 	if p.bars != nil {
-		w = p.bars
+		p.later = append(p.later, line)
+		return
 	}
-	fmt.Fprintf(w, "assay: "+format+"\n", args...)
+	fmt.Fprint(p.out, line)
 }
 
-// end takes the bar away.
+// end takes the bar away and says what was kept.
 func (p *progress) end() {
-	if p.bars != nil {
-		p.bar.Abort(true)
-		p.bars.Wait()
+	if p.bars == nil {
+		return
+	}
+	p.bar.Abort(true)
+	p.bars.Wait()
+	for _, line := range p.later {
+		fmt.Fprint(p.out, line)
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/mattn/go-runewidth"
 
 	"github.com/subnet112/assay/benchmark"
 	"github.com/subnet112/assay/intent"
@@ -51,7 +52,13 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 		"gas " + thousands(s.GasUsed), "memory " + size(uint64(s.PeakPages)<<16),
 		"host calls " + thousands(s.HostCalls), "chain reads " + thousands(s.Reads),
 	})
-	fmt.Fprintf(w, "   %s\n", clip(stateLine(s), columns-3))
+	for i, line := range fold(stateLine(s), columns-10, reasonLines) {
+		lead := "   state  "
+		if i > 0 {
+			lead = "          "
+		}
+		fmt.Fprintf(w, "%s%s\n", lead, line)
+	}
 	if len(s.Failures) > 0 {
 		parts := make([]string, len(s.Failures))
 		for i, f := range s.Failures {
@@ -79,45 +86,46 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 // --output json has all of it.
 const reasonLines = 2
 
-// fold cuts s into at most n lines of width runes, after a space where one is
+// cells measures text as terminals do: some characters are two columns wide. It
+// asks no environment.
+var cells = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// fold cuts s into at most n lines of width columns, after a space where one is
 // near, and marks what is left out.
 func fold(s string, width, n int) []string {
 	var lines []string
-	for r := []rune(s); len(r) > 0; {
-		if len(r) <= width {
-			return append(lines, string(r))
-		}
+	for cells.StringWidth(s) > width {
 		if len(lines) == n-1 {
-			return append(lines, clip(string(r), width))
+			return append(lines, clip(s, width))
 		}
-		cut := width
-		for i := width; i > width/2; i-- {
-			if r[i] == ' ' {
-				cut = i
-				break
-			}
+		line := cells.Truncate(s, width+1, "")
+		if cells.StringWidth(line) > width && !strings.HasSuffix(line, " ") {
+			line = cells.Truncate(s, width, "")
 		}
-		lines = append(lines, string(r[:cut]))
-		r = []rune(strings.TrimPrefix(string(r[cut:]), " "))
+		if i := strings.LastIndexByte(line, ' '); i > len(line)/2 {
+			line = line[:i]
+		}
+		lines = append(lines, line)
+		s = strings.TrimPrefix(s[len(line):], " ")
 	}
-	return lines
+	if s == "" {
+		return lines
+	}
+	return append(lines, s)
 }
 
 func stateLine(s benchmark.Summary) string {
-	var parts []string
+	line := "nothing stored"
 	if s.StateIn > 0 {
-		parts = append(parts, "restored "+size(uint64(s.StateIn)))
-	} else {
-		parts = append(parts, "nothing to restore")
+		line = "restored " + size(uint64(s.StateIn))
 	}
 	switch s.StateNote {
 	case "":
+		return line
 	case benchmark.NoteSaved:
-		parts = append(parts, "saved "+size(uint64(s.StateOut)))
-	default:
-		parts = append(parts, s.StateNote)
+		return line + ", saved " + size(uint64(s.StateOut))
 	}
-	return "state: " + strings.Join(parts, ", ")
+	return line + ", " + s.StateNote
 }
 
 // wrap prints parts under a lead, each but the last with a mark behind it,
@@ -141,14 +149,8 @@ func wrap(w io.Writer, lead, mark string, parts []string) {
 	fmt.Fprintln(w, line)
 }
 
-// clip cuts s to n runes and marks the cut.
-func clip(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:n-1]) + "…"
-}
+// clip cuts s to n columns and marks the cut.
+func clip(s string, n int) string { return cells.Truncate(s, n, "…") }
 
 // clipScore shows a decimal with at most six digits after the point; the
 // document of --output json has all of them.

@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -47,7 +46,7 @@ func TestSummaryFitsEightyColumns(t *testing.T) {
 		renderEpoch(&out, e)
 		for line := range strings.Lines(out.String()) {
 			line = strings.TrimSuffix(line, "\n")
-			if n := utf8.RuneCountInString(line); n > columns {
+			if n := cells.StringWidth(line); n > columns {
 				t.Fatalf("%d columns: %s", n, line)
 			}
 			if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\u202e' || r == '\u2066' }) {

@@ -32,10 +32,10 @@ const (
 
 const exitStatus = `
 EXIT STATUS
-  0    success: every row of the epoch exists
+  0    success; of bench: every row exists, void ones included
   1    infrastructure or internal fault
   2    usage: a wrong flag, file or pack; nothing was written
-  10   a solver was refused
+  10   check: a solver was refused
   12   a snapshot is missing or is not the one the pack names
   13   the state folder is in use by another process
   130  interrupted
@@ -61,14 +61,17 @@ func usagef(format string, args ...any) error {
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, s streams) int {
 	root := &cobra.Command{
-		Use:           "assay",
-		Short:         "Benchmark solvers that turn intents into execution plans",
-		Long:          "assay runs solvers as untrusted WebAssembly, executes their plans on forked-chain\nsnapshots and scores what really happened.\n" + exitStatus,
+		Use:   "assay",
+		Short: "Benchmark solvers that turn intents into execution plans",
+		Long: `assay runs solvers as untrusted WebAssembly, executes their plans on
+forked-chain snapshots and scores what really happened.
+` + exitStatus,
+		Version:       buildVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %s", intent.Quoted(args[0], 60))
+				return &hinted{usagef("unknown command %s", intent.Quoted(args[0], 60)), "see assay --help"}
 			}
 			return nil
 		},
@@ -76,7 +79,7 @@ func run(ctx context.Context, args []string, s streams) int {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &hinted{usagef("%v", err), "see assay " + cmd.Name() + " --help"}
+		return &hinted{usagef("%v", err), "see " + cmd.CommandPath() + " --help"}
 	})
 	root.SetOut(s.out)
 	root.SetErr(s.err)

@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -30,9 +32,9 @@ type setup struct {
 
 func (o *setup) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.pack, "pack", "", "pack file (default: the embedded fixtures)")
-	f.StringArrayVar(&o.chains, "chain", nil, "snapshot file the pack names; may be repeated")
-	f.StringVar(&o.cache, "cache", "", "folder for compiled modules, mode 0700 (default: in the user's cache)")
+	f.StringVar(&o.pack, "pack", "", "pack file (default: the embedded one)")
+	f.StringArrayVar(&o.chains, "chain", nil, "snapshot file the pack names, repeatable")
+	f.StringVar(&o.cache, "cache", "", "folder for compiled modules (default: the user's)")
 }
 
 // prepare loads what the flags name and returns the pack ready to run. The
@@ -54,7 +56,7 @@ func (o *setup) prepare(ctx context.Context, s streams) (_ *benchmark.Prepared, 
 	if err != nil {
 		var missing *benchmark.SnapshotError
 		if errors.As(err, &missing) {
-			err = &hinted{err, "give the file with --chain; assay snapshot info shows a file's content hash"}
+			err = &hinted{err, o.chainHint(snapshots)}
 		}
 		return nil, nil, errors.Join(err, engine.Close(context.WithoutCancel(ctx)))
 	}
@@ -63,6 +65,19 @@ func (o *setup) prepare(ctx context.Context, s streams) (_ *benchmark.Prepared, 
 			intent.Quoted(d.App, 60), clip(d.Reason, 200))
 	}
 	return prepared, engine, nil
+}
+
+// chainHint says how to give the snapshot that is missing, and what was given.
+func (o *setup) chainHint(have map[common.Hash]*chain.Snapshot) string {
+	if len(o.chains) == 0 {
+		return "give the file with --chain; assay snapshot info shows a file's content hash"
+	}
+	names := make([]string, 0, len(have))
+	for hash := range have {
+		names = append(names, hex.EncodeToString(hash[:6]))
+	}
+	slices.Sort(names)
+	return "the embedded snapshot and the files of --chain are " + strings.Join(names, ", ")
 }
 
 func (o *setup) loadPack() (*benchmark.Pack, error) {

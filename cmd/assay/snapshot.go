@@ -20,7 +20,7 @@ func newSnapshot(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "snapshot",
 		Short: "Import, describe and verify chain snapshots",
-		Long:  "A snapshot is a content-addressed file with the state of a chain that a benchmark\nruns on.\n" + exitStatus,
+		Long:  "A snapshot is a content-addressed file with the state of a chain that a\nbenchmark runs on.\n" + exitStatus,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return &hinted{usagef("unknown snapshot command %q", args[0]), "see assay snapshot --help"}
@@ -41,9 +41,10 @@ func newSnapshotImport(s streams) *cobra.Command {
 		Use:   "import --prestate FILE --block FILE --out FILE",
 		Short: "Make a snapshot of a node's prestate trace and its block",
 		Long: `Makes a snapshot of two documents that a node gives: the state that a block
-touches, as its prestate tracer prints it, and the block, as eth_getBlockByNumber
-returns it. Both may be gzipped. The block becomes the context that everything runs
-in. Nothing proves the state: the snapshot says that it is imported.
+touches, as its prestate tracer prints it, and the block, as
+eth_getBlockByNumber returns it. Both may be gzipped. The block becomes the
+context that everything runs in. Nothing proves the state: the snapshot says
+that it is imported.
 ` + exitStatus,
 		Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
@@ -71,9 +72,9 @@ in. Nothing proves the state: the snapshot says that it is imported.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&prestate, "prestate", "", "prestate JSON: {address: {balance, nonce, code, storage}}")
-	f.StringVar(&block, "block", "", "block JSON as eth_getBlockByNumber returns it")
-	f.StringVar(&hashes, "block-hashes", "", "JSON {number: hash} of earlier blocks, for BLOCKHASH")
+	f.StringVar(&prestate, "prestate", "", "prestate JSON by address")
+	f.StringVar(&block, "block", "", "block JSON as a node returns it")
+	f.StringVar(&hashes, "block-hashes", "", "JSON {number: hash}, for BLOCKHASH")
 	f.Uint64Var(&chainID, "chain-id", 1, "id of the chain")
 	f.StringVarP(&out, "out", "o", "", "snapshot file to write")
 	output.register(cmd)
@@ -130,7 +131,7 @@ func newSnapshotVerify(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FILE...",
 		Short: "Check snapshots and say whether they are proved or imported",
-		Long:  "Checks every checksum, the order and completeness of the content, the anchor's\nheader and, for a closed snapshot, the state root rebuilt from it.\n" + exitStatus,
+		Long:  "Checks every checksum, the order and completeness of the content, the\nanchor's header and, for a closed snapshot, the state root rebuilt from it.\n" + exitStatus,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &hinted{usagef("no snapshot given"), "see assay snapshot verify --help"}
