@@ -1,11 +1,13 @@
 package scoring_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/sandbox"
 )
 
 // Whatever an app's code does costs the value of one plan, with a reason, and
@@ -21,12 +23,12 @@ func TestAbuseCostsOneValue(t *testing.T) {
 		endless    bool
 		says       string
 	}{
-		{"an endless loop", `for (;;);`, true, "timeout"},
-		{"an endless chain of promises", `const f = () => Promise.resolve().then(f); f(); return 1;`, true, "timeout"},
-		{"an endless await", `for (;;) await 0;`, true, "timeout"},
-		{"a regular expression that backtracks", `return /^(a+)+$/.test("a".repeat(40) + "b") ? 1 : 0;`, true, "timeout"},
+		{"an endless loop", `for (;;);`, true, "the app's scorer was stopped after 100ms"},
+		{"an endless chain of promises", `const f = () => Promise.resolve().then(f); f(); return 1;`, true, "the app's scorer was stopped after 100ms"},
+		{"an endless await", `for (;;) await 0;`, true, "the app's scorer was stopped after 100ms"},
+		{"a regular expression that backtracks", `return /^(a+)+$/.test("a".repeat(40) + "b") ? 1 : 0;`, true, "the app's scorer was stopped after 100ms"},
 		{"a BigInt that doubles its digits", `let b = 3n; for (;;) { b *= b; }`, true, ""},
-		{"a loop that catches everything", `for (;;) { try { null.x; } catch {} }`, true, "timeout"},
+		{"a loop that catches everything", `for (;;) { try { null.x; } catch {} }`, true, "the app's scorer was stopped after 100ms"},
 		{"recursion", `const f = (n) => 1 + f(n + 1); return f(0);`, false, "stack overflow"},
 		{"recursion through a built-in", `const f = (n) => [n].map(f); return f(0);`, false, "stack overflow"},
 		{"recursion through a proxy", `const p = new Proxy({}, { get: (t, k, r) => r[k] }); return p.x;`, false, "stack overflow"},
@@ -57,8 +59,13 @@ func TestAbuseCostsOneValue(t *testing.T) {
 			a := load(t, s, valued(`exports.score = async function (plan, state, context) {`+tt.body+`};`))
 			for range 2 { // the second is as the first: nothing was left behind
 				got := score(t, a, input(250))
-				if got.Cause != intent.CauseScorerFailed || got.Value != "" || got.Credited != "" || got.Score != "0" {
-					t.Errorf("Score = %+v, want no value for %s", got, intent.CauseScorerFailed)
+				cause := intent.CauseScorerFailed
+				if tt.endless && (tt.says != "" || got.Cause == intent.CauseTimeout) {
+					// The row that says nothing may end by time or by memory first.
+					cause = intent.CauseTimeout
+				}
+				if got.Cause != cause || got.Value != "" || got.Credited != "" || got.Score != "0" {
+					t.Errorf("Score = %+v, want no value for %s", got, cause)
 				}
 				if !strings.Contains(got.Reason, tt.says) || got.Reason == "" {
 					t.Errorf("reason %s, want one that says %q", got.Reason, tt.says)
@@ -68,6 +75,27 @@ func TestAbuseCostsOneValue(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A wall that stops an app's code while it loads is the app's fault, for it must
+// leave the pack; on the interpreter it says nothing about the code, nor about a
+// plan that is scored.
+func TestEndlessCodeWhileLoading(t *testing.T) {
+	l := patient()
+	l.LoadWall, l.Wall = 100*time.Millisecond, 100*time.Millisecond
+	if _, err := newScorer(t, compiled, l).Load(t.Context(), app(`for (;;);`)); !isAppFault(err) || !strings.Contains(err.Error(), "stopped after 100ms") {
+		t.Errorf("Load() = %v, want an app fault", err)
+	}
+	l.LoadWall = time.Millisecond // fifty times as long here
+	if _, err := newScorer(t, interpreted, l).Load(t.Context(), app(`for (;;);`)); !isInfraFault(err) || !errors.Is(err, sandbox.ErrWall) {
+		t.Errorf("interpreted, Load() = %v, want an infra fault", err)
+	}
+	l = patient()
+	l.Wall = time.Millisecond
+	a := load(t, newScorer(t, interpreted, l), valued(`exports.score = () => { for (;;); };`))
+	if got, err := a.Score(t.Context(), input(250)); !isInfraFault(err) || !errors.Is(err, sandbox.ErrWall) {
+		t.Errorf("interpreted, Score() = %+v, %v, want an infra fault", got, err)
 	}
 }
 

@@ -26,7 +26,18 @@ const reasonRunes = 200
 // fault it is depends on who asked.
 type failure struct {
 	absent bool   // the module does not export what was asked for
+	late   bool   // a wall stopped it: another host may not
 	detail string // one safe line
+}
+
+// cause is why a plan has no value when the scorer did this. What a clock
+// decided has the one cause that says so, not that of a scorer that failed: rows
+// with it are the ones that another host may not repeat.
+func (f *failure) cause() intent.Cause {
+	if f.late {
+		return intent.CauseTimeout
+	}
+	return intent.CauseScorerFailed
 }
 
 // A program is an app's code with what its calls need.
@@ -100,6 +111,9 @@ func (s *Scorer) invoke(ctx context.Context, i *sandbox.Instance, c sandbox.Call
 		// and a fault may be the end of ctx in disguise.
 		return nil, nil, infra(context.Cause(ctx))
 	case errors.As(err, &fault):
+		if fault.Cause == sandbox.CauseTimeout {
+			return nil, &failure{late: true, detail: fmt.Sprintf("the app's scorer was stopped after %v", c.Wall)}, nil
+		}
 		return nil, &failure{detail: fault.Error()}, nil
 	case err != nil:
 		return nil, nil, infra(fmt.Errorf("%s: %w", c.Export, err))

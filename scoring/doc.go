@@ -9,7 +9,7 @@
 //
 // A score is a pure function of an app, an [Input] and the engine's hash: no
 // clock, no network, no map order, no float arithmetic. Two validators that hold
-// the same outcome print the same digits.
+// the same outcome print the same digits, but for a plan whose cause is timeout.
 //
 // # The scorer
 //
@@ -31,6 +31,10 @@
 // [Score] with a Cause; an app that does not load, or an intent that does not say
 // what its app's manifest promises, is an [intent.AppFault]; everything else,
 // an ended context included, is an [intent.InfraFault].
+//
+// Code that a wall limit stops is the app's fault while the app loads. On a plan
+// it gives the cause timeout, the one that another host may not repeat, and on
+// the interpreter, where walls say nothing about code, an infra fault.
 //
 // # Units
 //

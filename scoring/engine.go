@@ -45,8 +45,8 @@ const (
 
 // Limits bound one call of an app's code.
 type Limits struct {
-	LoadWall    time.Duration // of evaluating the module; more is the code's failure
-	Wall        time.Duration // of the call; more is the code's failure
+	LoadWall    time.Duration // of evaluating the module; more is the app's fault, or the cause timeout
+	Wall        time.Duration // of the call; more is the same
 	ResultBytes int           // of what it returns
 	Reads       int           // chain reads, each of a batch counted
 	ReadGas     uint64        // EVM gas of one read

@@ -67,7 +67,7 @@ func (a *App) Score(ctx context.Context, in Input) (Score, error) {
 		return s, err
 	}
 	if failed != nil {
-		return s.none(intent.CauseScorerFailed, failed.detail), nil
+		return s.none(failed.cause(), failed.detail), nil
 	}
 	s.Score, s.Breakdown, s.Notes = formatDecimal(said.score), said.breakdown, said.notes
 	if reason := said.veto(a.threshold); reason != "" {
