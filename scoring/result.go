@@ -24,7 +24,7 @@ type result struct {
 	reason    string            // one safe line, why it is invalid
 	breakdown map[string]string // decimals
 	rawOutput json.RawMessage   // nil: absent
-	notes     []string          // one safe line each
+	notes     []string          // Note constants
 }
 
 // parseResult reads a scorer's result: a number, or an object with score and
@@ -100,11 +100,11 @@ func (r *result) readBreakdown(raw json.RawMessage) {
 	if err := json.Unmarshal(raw, &entries); err != nil {
 		return
 	}
-	omitted := 0
+	omitted := false
 	for _, key := range slices.Sorted(maps.Keys(entries)) {
 		value, ok := breakdownValue(entries[key])
 		if !ok || len(key) > breakdownKeyBytes || len(r.breakdown) == breakdownEntries {
-			omitted++
+			omitted = true
 			continue
 		}
 		if r.breakdown == nil {
@@ -112,8 +112,8 @@ func (r *result) readBreakdown(raw json.RawMessage) {
 		}
 		r.breakdown[key] = value
 	}
-	if omitted > 0 {
-		r.notes = append(r.notes, fmt.Sprintf("breakdown: %d entries omitted", omitted))
+	if omitted {
+		r.notes = append(r.notes, NoteBreakdown)
 	}
 }
 
@@ -146,10 +146,13 @@ func (r *result) readMetadata(raw json.RawMessage) {
 	r.rawOutput = fields["raw_output"]
 }
 
-// output is metadata.raw_output as an amount, or why it is none.
+const outputAbsent = "absent"
+
+// output is metadata.raw_output as an amount, or why it is none; the scorer's
+// text is quoted in that.
 func (r *result) output() (v *big.Int, problem string) {
 	if r.rawOutput == nil || string(r.rawOutput) == "null" {
-		return nil, "absent"
+		return nil, outputAbsent
 	}
 	var text string
 	if err := json.Unmarshal(r.rawOutput, &text); err != nil {

@@ -38,7 +38,7 @@ func TestResultIsRead(t *testing.T) {
 		{"a breakdown keeps decimals", `{"score":1,"breakdown":{"gas":150000,"loss":-0.50,"min":"12345678901234567890","no":"x","b":true}}`,
 			scoring.Said{Score: "1", Valid: true, Problem: absent,
 				Breakdown: map[string]string{"gas": "150000", "loss": "-0.5", "min": "12345678901234567890"},
-				Notes:     []string{"breakdown: 2 entries omitted"}}},
+				Notes:     []string{"breakdown: entries omitted"}}},
 		{"a breakdown that is none is ignored", `{"score":1,"breakdown":[1]}`, scoring.Said{Score: "1", Valid: true, Problem: absent}},
 		{"raw_output is a decimal string", `{"score":1,"metadata":{"raw_output":"1180591620717411303424"}}`,
 			scoring.Said{Score: "1", Valid: true, Output: "1180591620717411303424"}},
@@ -90,7 +90,7 @@ func TestBreakdownIsBounded(t *testing.T) {
 	if diff := cmp.Diff(want, said.Breakdown); diff != "" {
 		t.Errorf("breakdown (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"breakdown: 37 entries omitted"}, said.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"breakdown: entries omitted"}, said.Notes); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 }

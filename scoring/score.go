@@ -22,6 +22,15 @@ type Input struct {
 	Best    string         // the best known value, decimal; "" = no cap
 }
 
+// Notes of a score. They are constants because they stand in the digest of an
+// epoch's rows, where no text of a guest's or of a library's may be; what the
+// scorer said in its own words is in [Score].Reason, which does not.
+const (
+	NoteOutputMalformed = "metadata.raw_output ignored: malformed"
+	NoteOutputAbove     = "metadata.raw_output ignored: above the measured value"
+	NoteBreakdown       = "breakdown: entries omitted"
+)
+
 // A Score is what a plan is worth, or why it is worth nothing. Texts are one line
 // each, safe to print, text of the app or the chain quoted in them.
 type Score struct {
@@ -30,7 +39,7 @@ type Score struct {
 	Credited    string            // Value, at most 105 % of Input.Best; "" = none
 	Score       string            // what the scorer said, clamped to [0,1]; "0" where it was not asked
 	Reason      string            // why there is no value
-	Notes       []string          // what was ignored
+	Notes       []string          // what was ignored: Note constants of this package, and no other text
 	AboveOracle bool              // Credited is less than Value
 	ByScorer    bool              // Value is the scorer's word: the manifest declares none
 	Breakdown   map[string]string // the scorer's, decimals; keys are guest text; nil = none
@@ -98,16 +107,15 @@ func (r *result) veto(threshold *big.Int) string {
 
 // byCore lets the scorer lower the measured value, and no more.
 func (s Score) byCore(value *big.Int, said result, best string) (Score, error) {
-	if said.rawOutput != nil {
-		output, problem := said.output()
-		switch {
-		case problem != "":
-			s.Notes = append(s.Notes, "metadata.raw_output ignored: "+problem)
-		case output.Cmp(value) > 0:
-			s.Notes = append(s.Notes, fmt.Sprintf("metadata.raw_output ignored: %s is above the measured %s", output, value))
-		default:
-			value = output
-		}
+	output, problem := said.output()
+	switch {
+	case problem == outputAbsent:
+	case problem != "":
+		s.Notes = append(s.Notes, NoteOutputMalformed)
+	case output.Cmp(value) > 0:
+		s.Notes = append(s.Notes, NoteOutputAbove)
+	default:
+		value = output
 	}
 	return s.worth(value, best)
 }
