@@ -166,9 +166,9 @@ func (r *run) play(ctx context.Context, hooks *tracing.Hooks) error {
 		if err := ctx.Err(); err != nil {
 			return &intent.InfraFault{Err: err}
 		}
-		if list := r.missing.missing(); len(list) > 0 {
-			r.out = &Outcome{Cause: intent.CauseStateMissing, Missing: list,
-				Detail: fmt.Sprintf("interaction %d: %s", i, holeList(list))}
+		if hole := r.missing.missing(); hole != nil {
+			r.out = &Outcome{Cause: intent.CauseStateMissing, Missing: hole,
+				Detail: fmt.Sprintf("interaction %d: %s", i, hole)}
 			return nil
 		}
 		if err := r.sdb.Error(); err != nil {

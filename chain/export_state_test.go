@@ -13,7 +13,7 @@ import (
 
 // NewState returns a fresh state of the world and a function that returns what
 // it missed.
-func (w *World) NewState() (*state.StateDB, func() []Hole) {
+func (w *World) NewState() (*state.StateDB, func() *Hole) {
 	sdb, missing := w.newState(nil)
 	return sdb, missing.missing
 }

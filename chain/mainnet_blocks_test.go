@@ -88,8 +88,8 @@ func replay(t *testing.T, b mainnettest.Block) {
 		}
 		receipts = append(receipts, receipt)
 	}
-	if holes := missing(); len(holes) > 0 || sdb.Error() != nil {
-		t.Fatalf("state missing: %v (%v)", holes, sdb.Error())
+	if hole := missing(); hole != nil || sdb.Error() != nil {
+		t.Fatalf("state missing: %v (%v)", hole, sdb.Error())
 	}
 	if got := pool.Used(); got != header.GasUsed {
 		t.Errorf("gas used = %d, want %d", got, header.GasUsed)
@@ -163,7 +163,7 @@ func TestMainnetCallsCountGasAsTransactionsDo(t *testing.T) {
 			GasPrice: new(uint256.Int), GasFeeCap: new(uint256.Int), GasTipCap: new(uint256.Int),
 		}
 		want, err := core.ApplyMessage(evm, msg.SkipNonceCheck().SkipEOACheck(), nil)
-		if err != nil || len(missing()) > 0 {
+		if err != nil || missing() != nil {
 			t.Fatalf("%s: %v, missing %v", trade.Tx, err, missing())
 		}
 		ret, used, peak, vmerr, err := w.View().Run(t.Context(), from, to, value, data, chain.LimitReadGas)

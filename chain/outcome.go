@@ -3,7 +3,6 @@ package chain
 import (
 	"fmt"
 	"math/big"
-	"strings"
 
 	"github.com/ethereum/go-ethereum/common"
 
@@ -39,7 +38,7 @@ type Outcome struct {
 	Logs      int        // all logs, whatever they say
 	Dropped   int        // transfers and approvals beyond LogLimit
 
-	Missing []Hole // what the plan read and the snapshot does not know
+	Missing *Hole // the read that ended the plan, for the snapshot does not know it; nil unless state was missing
 }
 
 // A Revert is a failed interaction.
@@ -87,23 +86,9 @@ func (o *Outcome) Delta(account, token common.Address) *big.Int {
 // means an app the snapshot cannot serve, turns it into an [intent.AppFault].
 type MissingError struct {
 	Token, Account common.Address // whose balance was read; Token zero: ETH
-	Holes          []Hole         // at least one, sorted, at most 16
+	Hole           Hole           // the first missing read; what follows from it is no fact
 }
 
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("balance of %s in token %s: state missing: %s", e.Account.Hex(), e.Token.Hex(), holeList(e.Holes))
-}
-
-// holeList names the first holes in one line.
-func holeList(holes []Hole) string {
-	const shown = 2
-	names := make([]string, 0, shown)
-	for _, h := range holes[:min(shown, len(holes))] {
-		names = append(names, h.String())
-	}
-	text := strings.Join(names, ", ")
-	if more := len(holes) - shown; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
+	return fmt.Sprintf("balance of %s in token %s: state missing: %s", e.Account.Hex(), e.Token.Hex(), e.Hole)
 }

@@ -77,8 +77,8 @@ func (p *probe) code(account common.Address) (bool, error) {
 }
 
 func (p *probe) fault(token, account common.Address) error {
-	if list := p.missing.missing(); len(list) > 0 {
-		return &MissingError{Token: token, Account: account, Holes: list}
+	if hole := p.missing.missing(); hole != nil {
+		return &MissingError{Token: token, Account: account, Hole: *hole}
 	}
 	return p.sdb.Error()
 }

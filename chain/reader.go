@@ -54,13 +54,8 @@ func (h *holes) add(hole Hole) error {
 	return &missingState{hole}
 }
 
-// missing returns what the run missed: nothing, or the one read that ended it.
-func (h *holes) missing() []Hole {
-	if h.first == nil {
-		return nil
-	}
-	return []Hole{*h.first}
-}
+// missing returns the read that ended the run, or nil.
+func (h *holes) missing() *Hole { return h.first }
 
 // err is nil or a *missingState. It must be asked after each run before its
 // outcome is believed: a run that a missing read has stopped looks like one that

@@ -30,8 +30,8 @@ func TestKnownZero(t *testing.T) {
 		storage = common.HexToAddress("0xc002")
 		plain   = common.HexToAddress("0xc001") // code, empty storage
 	)
-	hole := func(addr common.Address, slot *common.Hash) []chain.Hole {
-		return []chain.Hole{{Address: addr, Slot: slot}}
+	hole := func(addr common.Address, slot *common.Hash) *chain.Hole {
+		return &chain.Hole{Address: addr, Slot: slot}
 	}
 	at := func(n uint64) *common.Hash {
 		key := word(n)
@@ -43,7 +43,7 @@ func TestKnownZero(t *testing.T) {
 		addr    common.Address
 		slot    *common.Hash // nil: the account itself
 		want    common.Hash  // of the slot, or the balance
-		missing []chain.Hole
+		missing *chain.Hole
 	}{
 		{"a listed slot", closed, storage, at(0), word(1), nil},
 		{"an unlisted slot of a closed snapshot", closed, storage, at(99), common.Hash{}, nil},
@@ -80,7 +80,7 @@ func TestKnownZero(t *testing.T) {
 			if diff := cmp.Diff(tt.missing, missing()); diff != "" {
 				t.Errorf("missing (-want +got):\n%s", diff)
 			}
-			if (sdb.Error() != nil) != (len(tt.missing) > 0) {
+			if (sdb.Error() != nil) != (tt.missing != nil) {
 				t.Errorf("state error %v", sdb.Error())
 			}
 		})
@@ -93,7 +93,7 @@ func TestOnlyTheFirstMissingReadIsNamed(t *testing.T) {
 	sdb.GetState(toyOpen, word(0))
 	sdb.GetBalance(toyUnknown)
 	key := word(0)
-	if diff := cmp.Diff([]chain.Hole{{Address: toyOpen, Slot: &key}}, missing()); diff != "" {
+	if diff := cmp.Diff(&chain.Hole{Address: toyOpen, Slot: &key}, missing()); diff != "" {
 		t.Errorf("missing (-want +got):\n%s", diff)
 	}
 }
@@ -146,14 +146,14 @@ func TestBlockHash(t *testing.T) {
 		name    string
 		number  uint64
 		want    common.Hash
-		missing []chain.Hole
+		missing *chain.Hole
 	}{
 		{"the parent", toyNumber - 1, common.Hash{0xaa}, nil},
 		{"the oldest in the window", toyNumber - 256, common.Hash{0xbb}, nil},
 		{"one older", toyNumber - 257, common.Hash{}, nil},
 		{"itself", toyNumber, common.Hash{}, nil},
 		{"the future", toyNumber + 1, common.Hash{}, nil},
-		{"one that is not listed", toyNumber - 2, common.Hash{}, []chain.Hole{{Block: block(toyNumber - 2)}}},
+		{"one that is not listed", toyNumber - 2, common.Hash{}, &chain.Hole{Block: block(toyNumber - 2)}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			sdb, missing := w.NewState()
@@ -165,7 +165,7 @@ func TestBlockHash(t *testing.T) {
 			if diff := cmp.Diff(tt.missing, missing()); diff != "" {
 				t.Errorf("missing (-want +got):\n%s", diff)
 			}
-			if evm.Cancelled() != (len(tt.missing) > 0) {
+			if evm.Cancelled() != (tt.missing != nil) {
 				t.Errorf("canceled = %t", evm.Cancelled())
 			}
 		})
