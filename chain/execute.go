@@ -30,10 +30,11 @@ var ErrContractPath = errors.New("contract path not supported by this build")
 // at most the fork's gas limit for a transaction, the block's and what is left of
 // the order's. A plan is all or nothing: the first interaction that fails ends it.
 // It fails too where it reads state the snapshot does not know, whatever came of
-// it, and where the owner has lost more of any token than the grant: of the
-// order's tokens, and of every token that an interaction targets or whose events
-// show the owner sending it. An owner who is also the receiver or the block's fee
-// recipient is measured the same way: what they send themselves is not lost.
+// it, or leaves a state behind in which that happens to a measurement. It fails
+// where the owner has lost more of any token than the grant: of the order's
+// tokens, and of every contract that an interaction targets, that emitted an
+// event or whose storage changed. An owner who is also the receiver or the block's
+// fee recipient is measured the same way: what they send themselves is not lost.
 //
 // The outcome has a cause for whatever the plan did; the view, nil unless the
 // plan succeeded, reads the state it left behind. The error is an
@@ -60,6 +61,7 @@ func (w *World) execute(ctx context.Context, o *Order, p intent.Plan, hooks *tra
 	}
 	r := &run{world: w, order: o, steps: steps, out: &Outcome{}}
 	r.sdb, r.missing = w.newState(over)
+	r.sdb.Reader().(*reader).keep = true
 	if err := r.play(ctx, hooks); err != nil {
 		return nil, nil, err
 	}
@@ -167,8 +169,7 @@ func (r *run) play(ctx context.Context, hooks *tracing.Hooks) error {
 			return &intent.InfraFault{Err: err}
 		}
 		if hole := r.missing.missing(); hole != nil {
-			r.out = &Outcome{Cause: intent.CauseStateMissing, Missing: hole,
-				Detail: fmt.Sprintf("interaction %d: %s", i, hole)}
+			r.stateMissing(hole, fmt.Sprintf("interaction %d", i))
 			return nil
 		}
 		if err := r.sdb.Error(); err != nil {
@@ -245,6 +246,10 @@ func (r *run) fail(i int, limit uint64, result *core.ExecutionResult) {
 	default:
 		r.reverted(i, haltReason(result.Err), nil)
 	}
+}
+
+func (r *run) stateMissing(hole *Hole, where string) {
+	r.out = &Outcome{Cause: intent.CauseStateMissing, Detail: where + ": " + hole.String(), Missing: hole}
 }
 
 func (r *run) outOfGas(i int, limit uint64) {

@@ -135,11 +135,21 @@ type account struct {
 }
 
 // A reader serves one StateDB from a world's maps. The maps are shared and
-// read-only; the holes are the run's own.
+// read-only; the rest is the run's own.
 type reader struct {
 	world *World
 	over  *overlay
 	holes *holes
+
+	keep bool       // slot reads are kept
+	kept []slotRead // in order
+}
+
+// A slotRead is a slot that a state asked for, and what it held before anything
+// ran. A state asks once for each slot, before it first reads or writes there.
+type slotRead struct {
+	addr       common.Address
+	key, value common.Hash
 }
 
 // Account implements state.StateReader.
@@ -170,6 +180,14 @@ func (r *reader) Account(addr common.Address) (*types.StateAccount, error) {
 
 // Storage implements state.StateReader.
 func (r *reader) Storage(addr common.Address, key common.Hash) (common.Hash, error) {
+	value, err := r.slot(addr, key)
+	if err == nil && r.keep {
+		r.kept = append(r.kept, slotRead{addr, key, value})
+	}
+	return value, err
+}
+
+func (r *reader) slot(addr common.Address, key common.Hash) (common.Hash, error) {
 	if v, ok := r.over.slot(addr, key); ok {
 		return v, nil
 	}

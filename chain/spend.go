@@ -13,25 +13,31 @@ import (
 	"github.com/subnet112/assay/intent"
 )
 
-// sideTokens bounds how many tokens outside of the order one plan can have
-// measured. More than any real route touches, so a plan beyond it is refused.
+// sideTokens bounds how many contracts outside of the order one plan can have
+// measured. More than any real route changes, so a plan beyond it is refused.
 const sideTokens = 128
 
 // measureAfter fills in what the plan did and checks what it spent.
 func (r *run) measureAfter(over *overlay, before balances) error {
+	logs := r.sdb.Logs()
+	side := r.sideTokens(logs)
 	p := r.world.probeOn(r.sdb.Copy(), r.missing, nil)
 	defer p.close()
 	after, err := p.measure(r.order)
-	if errors.Is(err, errNoBalance) {
+	var missing *MissingError
+	switch last := len(r.steps) - 1; {
+	case errors.Is(err, errNoBalance):
 		// It answered before the plan, so the plan broke it.
-		r.reverted(len(r.steps)-1, fmt.Sprintf("after it, %v", err), nil)
+		r.reverted(last, fmt.Sprintf("after it, %v", err), nil)
 		return nil
-	}
-	if err != nil {
+	case errors.As(err, &missing):
+		// It was answered from known state before the plan, so the plan left that.
+		r.stateMissing(&missing.Hole, fmt.Sprintf("after interaction %d", last))
+		return nil
+	case err != nil:
 		return r.order.coreFault("measuring after the plan", err)
 	}
 	r.out.Deltas = r.order.deltas(before, after)
-	logs := r.sdb.Logs()
 	r.out.readLogs(logs)
 	for _, token := range r.order.Tokens {
 		lost := new(big.Int).Neg(r.out.Delta(r.order.Owner, token))
@@ -40,7 +46,7 @@ func (r *run) measureAfter(over *overlay, before balances) error {
 			return nil
 		}
 	}
-	return r.checkSideTokens(over, logs)
+	return r.checkSideTokens(over, p, side)
 }
 
 func (r *run) overspent(token common.Address, lost, granted string) {
@@ -50,26 +56,30 @@ func (r *run) overspent(token common.Address, lost, granted string) {
 
 // checkSideTokens applies the spending limit to tokens the intent does not name,
 // of which the owner may lose nothing. Without it a plan could sell whatever else
-// a historical owner holds. A balance falls only where the owner calls the token
-// or somebody they allowed makes it emit a Transfer; so the tokens to look at are
-// the plan's targets and the emitters of transfers from the owner. A contract
-// that does not say what the owner holds of it before the plan is no token.
-func (r *run) checkSideTokens(over *overlay, logs []*types.Log) error {
-	tokens := r.sideTokens(logs)
+// a historical owner holds. A contract that does not say what the owner holds of
+// it before the plan is no token.
+func (r *run) checkSideTokens(over *overlay, after *probe, tokens []common.Address) error {
 	if len(tokens) > sideTokens {
 		r.out.Cause = intent.CauseOverspent
-		r.out.Detail = fmt.Sprintf("the plan touches more than %d tokens the intent does not name", sideTokens)
+		r.out.Detail = fmt.Sprintf("the plan touches more than %d contracts the intent does not name", sideTokens)
 		return nil
 	}
+	before := r.world.newProbe(over, nil)
+	defer func() { before.close() }()
 	for _, token := range tokens {
-		had, err := r.sideBalance(r.world.newProbe(over, nil), token)
+		had, err := r.sideBalance(before, token)
 		if err != nil {
 			return err
+		}
+		if had == nil && before.missing.missing() != nil {
+			// A missing read stops an EVM for good, and the next token needs one.
+			before.close()
+			before = r.world.newProbe(over, nil)
 		}
 		if had == nil || had.IsZero() {
 			continue
 		}
-		has, err := r.sideBalance(r.world.probeOn(r.sdb.Copy(), r.missing, nil), token)
+		has, err := r.sideBalance(after, token)
 		if err != nil {
 			return err
 		}
@@ -85,8 +95,11 @@ func (r *run) checkSideTokens(over *overlay, logs []*types.Log) error {
 	return nil
 }
 
-// sideTokens lists contracts to look at, each once, in the order of the plan and
-// then of its logs.
+// sideTokens lists the contracts to look at, each once: in the order of the plan,
+// of its logs, and of what it read. They are its targets, whatever emitted an
+// event, and whatever has other storage than before. A Transfer from the owner
+// would not do: who has code, as an owner may, can burn a token that says so by
+// another event, or not at all.
 func (r *run) sideTokens(logs []*types.Log) []common.Address {
 	var list []common.Address
 	seen := make(map[common.Address]bool)
@@ -100,16 +113,21 @@ func (r *run) sideTokens(logs []*types.Log) []common.Address {
 		add(c.to)
 	}
 	for _, l := range logs {
-		if from, _, _, ok := tokenEvent(l); ok && l.Topics[0] == transferTopic && from == r.order.Owner {
-			add(l.Address)
+		add(l.Address)
+	}
+	reads := r.sdb.Reader().(*reader)
+	for _, s := range reads.kept {
+		if !seen[s.addr] && r.sdb.GetState(s.addr, s.key) != s.value {
+			add(s.addr)
 		}
 	}
+	reads.keep, reads.kept = false, nil // what is read from here on is not the plan's
 	return list
 }
 
-// sideBalance reads and closes: nil where the contract does not tell.
+// sideBalance reads what the owner holds of a contract: nil where that does not
+// tell.
 func (r *run) sideBalance(p *probe, token common.Address) (*uint256.Int, error) {
-	defer p.close()
 	b, err := p.balance(token, r.order.Owner)
 	var missing *MissingError
 	switch {
