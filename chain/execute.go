@@ -105,7 +105,7 @@ func (w *World) steps(p intent.Plan) ([]step, *intent.MinerFault) {
 		if x.ChainID != w.chainID {
 			return nil, invalid(i, "chain_id: %d, the intent is on chain %d", x.ChainID, w.chainID)
 		}
-		to, err := parseAddress(x.Target)
+		to, err := ParseAddress(x.Target)
 		if err != nil {
 			return nil, invalid(i, "target: %v", err)
 		}

@@ -12,9 +12,6 @@ import (
 	"github.com/subnet112/assay/intent"
 )
 
-// DefaultMaxGas is the gas for a whole plan where the app names none.
-const DefaultMaxGas = 5_000_000
-
 // ETH is the token address that stands for the chain's own coin.
 var ETH common.Address
 
@@ -54,6 +51,7 @@ func (o *Order) granted(token common.Address) *uint256.Int {
 // receiver and the account of the manifest's value rule) and the contract;
 // measured are ETH, the granted tokens, input_token, output_token and the token
 // of the value rule. The zero address is ETH as a token and nobody as an account.
+// The gas for a plan is the app's, or that of [intent.DefaultConfig] where it is 0.
 //
 // Errors are *[intent.AppFault]: an intent that does not say who spends what is
 // the pack's fault, whatever a solver answers.
@@ -68,17 +66,17 @@ func NewOrder(d intent.Definition, s intent.State) (Order, error) {
 func newOrder(d intent.Definition, s intent.State) (Order, error) {
 	o := Order{App: d.AppID, ChainID: s.ChainID, MaxGas: d.Config.MaxGas}
 	if o.MaxGas == 0 {
-		o.MaxGas = DefaultMaxGas
+		o.MaxGas = intent.DefaultConfig().MaxGas
 	}
 	var err error
-	if o.Owner, err = parseAddress(s.Owner); err != nil {
+	if o.Owner, err = ParseAddress(s.Owner); err != nil {
 		return o, fmt.Errorf("owner: %w", err)
 	}
 	if o.Owner == (common.Address{}) {
 		return o, errors.New("owner: the zero address owns nothing")
 	}
 	if s.ContractAddress != "" {
-		if o.Contract, err = parseAddress(s.ContractAddress); err != nil {
+		if o.Contract, err = ParseAddress(s.ContractAddress); err != nil {
 			return o, fmt.Errorf("contract_address: %w", err)
 		}
 	}
@@ -181,7 +179,7 @@ func grants(s intent.State) ([]Grant, error) {
 }
 
 func newGrant(token string, amount any) (Grant, error) {
-	address, err := parseAddress(token)
+	address, err := ParseAddress(token)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -206,15 +204,16 @@ func addressParam(params map[string]any, key string) (common.Address, bool, erro
 	if !ok {
 		return common.Address{}, false, fmt.Errorf("raw_params.%s: not an address", key)
 	}
-	a, err := parseAddress(text)
+	a, err := ParseAddress(text)
 	if err != nil {
 		return common.Address{}, false, fmt.Errorf("raw_params.%s: %w", key, err)
 	}
 	return a, true, nil
 }
 
-// parseAddress reads 0x and 40 hex digits of either case.
-func parseAddress(text string) (common.Address, error) {
+// ParseAddress reads an address as intents and plans write it: 0x and 40 hex
+// digits of either case. No checksum is asked for. The error quotes the text.
+func ParseAddress(text string) (common.Address, error) {
 	if len(text) != 2+2*common.AddressLength || text[:2] != "0x" || !common.IsHexAddress(text) {
 		return common.Address{}, fmt.Errorf("%s is not 0x and 40 hex digits", intent.Quoted(text, 64))
 	}

@@ -124,7 +124,7 @@ func accountOf(s intent.State, name string) (common.Address, error) {
 	if name != accountOwner {
 		return addressParam(s, name)
 	}
-	owner, err := parseAddress(s.Owner)
+	owner, err := chain.ParseAddress(s.Owner)
 	if err != nil {
 		return common.Address{}, fmt.Errorf("owner: %w", err)
 	}
@@ -136,18 +136,9 @@ func addressParam(s intent.State, name string) (common.Address, error) {
 	if !ok {
 		return common.Address{}, fmt.Errorf("raw_params.%s: absent or no address", name)
 	}
-	a, err := parseAddress(text)
+	a, err := chain.ParseAddress(text)
 	if err != nil {
 		return common.Address{}, fmt.Errorf("raw_params.%s: %w", name, err)
 	}
 	return a, nil
-}
-
-var errAddress = errors.New("not 0x and 40 hex digits")
-
-func parseAddress(text string) (common.Address, error) {
-	if len(text) != 2+2*common.AddressLength || text[:2] != "0x" || !common.IsHexAddress(text) {
-		return common.Address{}, errAddress
-	}
-	return common.HexToAddress(text), nil
 }
