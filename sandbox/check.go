@@ -130,7 +130,7 @@ func (m *module) admit(p Profile) (problems []*Refusal) {
 	}
 	for _, i := range m.imports {
 		if want, ok := importType(i.Import, p.WASI); !ok {
-			refuse(ReasonImport, "unknown import %s.%s", quoted(i.Module), quoted(i.Name))
+			refuse(ReasonImport, "unknown import %s.%s%s", quoted(i.Module), quoted(i.Name), why(i.Import))
 		} else if got := m.types[i.typ]; got != want {
 			refuse(ReasonImport, "import %s.%s has type %s, want %s", quoted(i.Module), quoted(i.Name), got, want)
 		}
@@ -142,16 +142,18 @@ func (m *module) admit(p Profile) (problems []*Refusal) {
 		refuse(ReasonMemory, "memory starts with %s pages, limit %s", thousands(m.memoryMin), thousands(limit))
 	}
 
-	hint := ""
-	if x, ok := m.exports["_start"]; ok && x.kind == kindFunc {
-		hint = `; it exports "_start": build a reactor (c-shared), not a command`
+	// A command sets its runtime up in _start and is done; nothing can be called
+	// in it before or after.
+	start, isCommand := m.exports["_start"]
+	if _, isReactor := m.exports["_initialize"]; isCommand && start.kind == kindFunc && !isReactor {
+		refuse(ReasonExport, `it exports "_start" and no "_initialize": build a reactor (Go: -buildmode=c-shared), not a command`)
 	}
 	function := func(name string, want funcType, optional bool) {
 		x, ok := m.exports[name]
 		switch {
 		case !ok && optional:
 		case !ok:
-			refuse(ReasonExport, "no function is exported as %q%s", name, hint)
+			refuse(ReasonExport, "no function is exported as %q", name)
 		case x.kind != kindFunc:
 			refuse(ReasonExport, "export %q is no function", name)
 		case m.typeOf(x.index) != want:
@@ -168,6 +170,18 @@ func (m *module) admit(p Profile) (problems []*Refusal) {
 	}
 	function("_initialize", initType, true)
 	return problems
+}
+
+// why explains imports that a language's standard library drags in.
+func why(i Import) string {
+	file := strings.HasPrefix(i.Name, "path_") || strings.HasPrefix(i.Name, "fd_")
+	switch {
+	case i.Module == moduleWASI && file:
+		return ": it can open files, and a guest has none"
+	case i.Module == moduleWASI && strings.HasPrefix(i.Name, "sock_"):
+		return ": it can use the network, and a guest has none"
+	}
+	return ""
 }
 
 var (

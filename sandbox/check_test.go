@@ -73,7 +73,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"a name that repaints the terminal", module(func(p *probe) { p.Import("\x1b[2J", "\u202egnp", nil, nil) }), sandbox.ReasonImport, `unknown import "\x1b[2J"."\u202egnp"`},
 		{"a WASI function that reaches files", module(func(p *probe) {
 			p.Import("wasi_snapshot_preview1", "path_open", valueTypes("iiiiiIIii"), valueTypes("i"))
-		}), sandbox.ReasonImport, `unknown import "wasi_snapshot_preview1"."path_open"`},
+		}), sandbox.ReasonImport, `unknown import "wasi_snapshot_preview1"."path_open": it can open files, and a guest has none`},
 		{"an import of the wrong type", module(func(p *probe) { p.Import("assay", "rpc", valueTypes("iii"), valueTypes("i")) }), sandbox.ReasonImport, `import "assay"."rpc" has type (i32, i32, i32) -> (i32), want (i64, i32, i32) -> (i32)`},
 
 		{"no memory", bare(func(m *wt.Module) { m.Func("run", valueTypes("i"), valueTypes("i"), nil, wt.I32Const(0)) }), sandbox.ReasonExport, `no memory is exported as "memory"`},
@@ -96,7 +96,7 @@ func TestCheckRefuses(t *testing.T) {
 			m.Memory(1, -1)
 			m.Export("memory", wt.KindMemory, 0)
 			m.Func("_start", nil, nil, nil)
-		}), sandbox.ReasonExport, `no function is exported as "run"; it exports "_start": build a reactor (c-shared), not a command`},
+		}), sandbox.ReasonExport, `it exports "_start" and no "_initialize": build a reactor (Go: -buildmode=c-shared), not a command`},
 		{"run of the wrong type", bare(func(m *wt.Module) {
 			m.Memory(1, -1)
 			m.Export("memory", wt.KindMemory, 0)
