@@ -19,7 +19,7 @@ type Input struct {
 	After   *chain.View    // what ethCall reads: the state after the plan; nil: no chain is known
 	Context chain.Context  // the pinned block
 	Seed    [32]byte       // of Math.random; the same for every solver of an intent
-	Best    string         // the best known value, decimal; "" = no cap
+	Best    string         // the best known value, a decimal of at least 1, or the validator is at fault; "" = no cap
 }
 
 // Notes of a score. They are constants because they stand in the digest of an

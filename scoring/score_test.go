@@ -222,18 +222,19 @@ func TestValidatorsOwnTroubleIsInfra(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		edit func(*scoring.Input)
+		says string
 	}{
-		{"no outcome", func(in *scoring.Input) { in.Outcome = nil }},
-		{"the value was not measured", func(in *scoring.Input) { in.Outcome.Deltas = in.Outcome.Deltas[:1] }},
-		{"a best value that is no amount", func(in *scoring.Input) { in.Best = "1.5" }},
-		{"a best value of zero", func(in *scoring.Input) { in.Best = "0" }},
+		{"no outcome", func(in *scoring.Input) { in.Outcome = nil }, "no outcome"},
+		{"the value was not measured", func(in *scoring.Input) { in.Outcome.Deltas = in.Outcome.Deltas[:1] }, "does not measure token"},
+		{"a best value that is no amount", func(in *scoring.Input) { in.Best = "1.5" }, `best value of the intent, "1.5": want a decimal`},
+		{"a best value of zero", func(in *scoring.Input) { in.Best = "0" }, "best value of the intent is 0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			in := input(250)
 			tt.edit(&in)
-			if _, err := a.Score(t.Context(), in); !isInfraFault(err) {
-				t.Errorf("Score: %v, want an infra fault", err)
+			if _, err := a.Score(t.Context(), in); !isInfraFault(err) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("Score: %v, want an infra fault that says %q", err, tt.says)
 			}
 		})
 	}

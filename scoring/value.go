@@ -72,8 +72,8 @@ func minimumOf(s intent.State, name string) (*uint256.Int, error) {
 
 // Minimum is what must arrive for an intent to have a value, in base units: the
 // parameter that the manifest's value rule names, at least 1; 1 where the rule
-// names none or the intent leaves it out. It is nil where the app declares no value. Errors are
-// *[intent.AppFault].
+// names none or the intent leaves it out. It is nil where the app
+// declares no value. Errors are *[intent.AppFault].
 func Minimum(d intent.Definition, s intent.State) (*uint256.Int, error) {
 	m, err := newMeasure(d, s)
 	if err != nil {
@@ -105,10 +105,10 @@ func credit(value *big.Int, best string) (credited *big.Int, above bool, err err
 	}
 	amount, err := intent.ParseAmount(best)
 	if err != nil {
-		return nil, false, fmt.Errorf("best: %w", err)
+		return nil, false, fmt.Errorf("best value of the intent, %s: %w", intent.Quoted(best, reasonRunes), err)
 	}
 	if amount.IsZero() {
-		return nil, false, errors.New("best: 0 is no value")
+		return nil, false, errors.New("best value of the intent is 0, which would credit nothing; leave it out for no cap")
 	}
 	limit := amount.ToBig()
 	limit.Mul(limit, big.NewInt(capBPS))
