@@ -13,10 +13,10 @@ const (
 	LevelError
 )
 
-// Log writes a formatted line to the run's log, which the miner sees after the
-// epoch. A validator takes 64 KiB a call and 1 MiB a session; a solver that
-// writes more is stopped. Outside a validator's sandbox there is no log and the
-// line is dropped.
+// Log writes a formatted line to the session's log, which the miner sees after
+// the epoch. A call that logs more than 64 KiB is stopped, with the cause log. A
+// session keeps the first 1 MiB; what goes beyond it is dropped, and the solver
+// goes on. Outside a validator's sandbox there is no log and the line is dropped.
 func Log(level Level, format string, args ...any) {
 	hostLog(level, fmt.Sprintf(format, args...))
 }
