@@ -47,10 +47,10 @@ type Screening struct {
 // check_trigger, generate_plan; "session" between two) and the cause as a row
 // would have it, or for metadata also "name" and "version".
 type Stage struct {
-	Stage  int
-	Passed bool
-	Code   string
-	Detail string
+	Stage  int    `json:"stage"`
+	Passed bool   `json:"passed"`
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
 }
 
 // Screen decides whether a module may enter a benchmark. Local check, admission
@@ -66,6 +66,7 @@ func Screen(ctx context.Context, e *sandbox.Engine, wasm []byte, o ScreenOptions
 	if err != nil || sc.Stage != 0 {
 		return sc, err
 	}
+	defer m.Close()
 	o.State, o.Count = nil, len(o.Smoke)
 	s, err := newSolver(m, o.Options)
 	if err != nil {

@@ -56,6 +56,8 @@ type Engine struct {
 
 // A compilation is code under construction, or the code: one per identity.
 type compilation struct {
+	id      [32]byte
+	users   int // modules, instances and whoever waits for it; guarded by Engine.mu
 	done    chan struct{}
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
@@ -138,11 +140,12 @@ func (e *Engine) enter() error {
 }
 
 // Compile checks a module and compiles it, once per identity: concurrent and
-// later callers share the code, which lives until [Engine.Close]. The error is
-// a [*Refusal], or the host's own. The module doesn't keep wasm.
+// later callers share the code, which lives until the last module of the identity
+// is closed and its last instance gone. The error is a [*Refusal], or the host's
+// own. The module doesn't keep wasm; the caller closes it.
 //
-// If ctx ends, Compile returns its error while the compilation goes on for
-// whoever asks next.
+// If ctx ends, Compile returns its error while the compilation goes on for the
+// cache and whoever asks meanwhile.
 func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, error) {
 	m, report, err := check(wasm, p)
 	if err != nil {
@@ -159,23 +162,26 @@ func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, 
 	}
 	c := e.code[report.Identity]
 	if c == nil {
-		c = &compilation{done: make(chan struct{})}
-		e.code[report.Identity] = c
+		c = &compilation{id: report.Identity, users: 1, done: make(chan struct{})}
+		e.code[c.id] = c
 		e.busy.Add(1)
 		code := m.stripped(wasm)
 		go func() {
 			defer e.busy.Done()
-			e.compile(report.Identity, code, c)
+			e.compile(code, c)
 		}()
 	}
+	c.users++
 	e.mu.Unlock()
 
 	select {
 	case <-c.done:
 	case <-ctx.Done():
+		e.release(c)
 		return nil, fmt.Errorf("compile: %w", context.Cause(ctx))
 	}
 	if c.err != nil {
+		e.release(c)
 		return nil, c.err
 	}
 	pages := min(p.memoryPages(), m.memoryMax)
@@ -187,17 +193,32 @@ func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, 
 
 // compile fills c and lets its waiters go. What failed isn't kept: a refusal is
 // quick to repeat, and the host may recover.
-func (e *Engine) compile(id [32]byte, wasm []byte, c *compilation) {
+func (e *Engine) compile(wasm []byte, c *compilation) {
 	defer close(c.done)
-	built, err := e.build(id, wasm)
+	defer e.release(c)
+	built, err := e.build(c.id, wasm)
 	if err != nil {
 		c.err = err
 		e.mu.Lock()
-		delete(e.code, id)
+		delete(e.code, c.id)
 		e.mu.Unlock()
 		return
 	}
 	c.runtime, c.cache, c.module = built.runtime, built.cache, built.module
+}
+
+// release gives up one use of the code; the last frees it, unless Close did.
+func (e *Engine) release(c *compilation) {
+	e.mu.Lock()
+	c.users--
+	last := c.users == 0 && e.code[c.id] == c
+	if last {
+		delete(e.code, c.id)
+	}
+	e.mu.Unlock()
+	if last {
+		_ = c.free(context.Background()) // no instance is left in it: nothing can fail
+	}
 }
 
 // translate compiles into a runtime of its own: wazero ties compiled code, its

@@ -6,9 +6,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/subnet112/assay/sandbox"
@@ -151,6 +154,102 @@ func TestNoMemoryLeaks(t *testing.T) {
 	}
 }
 
+// Code lives as long as a module or an instance of its identity, and no longer.
+func TestCodeIsFreedWithItsLastUser(t *testing.T) {
+	engines(t, func(t *testing.T, e *sandbox.Engine) {
+		wasm := guest(wt.Answer{Output: []byte("x")})
+		one, two := compile(t, e, wasm), compile(t, e, wasm)
+		live, err := one.Instantiate(t.Context(), sandbox.Env{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		works := func(i *sandbox.Instance) {
+			t.Helper()
+			if r, err := i.Call(t.Context(), plan()); err != nil || string(r.Output) != "x" {
+				t.Errorf("Call() = %q, %v", r.Output, err)
+			}
+		}
+		one.Close()
+		one.Close()
+		if _, err := one.Instantiate(t.Context(), sandbox.Env{}); !errors.Is(err, sandbox.ErrClosed) {
+			t.Errorf("Instantiate() of a closed module = %v, want ErrClosed", err)
+		}
+		works(live)
+		gone := instantiate(t, two, sandbox.Env{})
+		works(gone)
+		gone.Close(t.Context())
+		gone.Close(t.Context())
+		two.Close()
+		works(live)
+		if n := e.Compiled(); n != 1 {
+			t.Errorf("%d identities are held by an instance, want 1", n)
+		}
+		live.Close(t.Context())
+		if n := e.Compiled(); n != 0 {
+			t.Errorf("%d identities are held by nobody", n)
+		}
+	})
+}
+
+// A compilation that nobody waits for any more is not kept.
+func TestAbandonedCompilationIsFreed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	ctx, cancel := context.WithCancel(t.Context())
+	returned, compiled := make(chan struct{}), make(chan struct{})
+	e := newEngine(t, sandbox.Config{CacheDir: dir, Notice: func(sandbox.Notice) {
+		cancel() // in the midst of compiling
+		<-returned
+		close(compiled)
+	}})
+	if err := os.Remove(dir); err != nil { // for a notice
+		t.Fatal(err)
+	}
+	_, err := e.Compile(ctx, guest(wt.Answer{}), profile())
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("Compile() = %v, want that it was canceled", err)
+	}
+	close(returned)
+	<-compiled
+	for e.Compiled() != 0 { // until go test's own limit
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// However instances and compilations end, nothing is held when all is closed.
+func TestNoCodeLeaks(t *testing.T) {
+	engines(t, func(t *testing.T, e *sandbox.Engine) {
+		ended, cancel := context.WithCancel(t.Context())
+		for n := range int32(20) {
+			m := compile(t, e, guest(wt.Answer{Act: wt.Trap, Status: n}))
+			i, err := m.Instantiate(t.Context(), sandbox.Env{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Close()
+			if _, err := i.Call(t.Context(), plan()); causeOf(err) != sandbox.CauseTrap {
+				t.Errorf("Call() = %v, want a trap", err)
+			}
+			i.Close(t.Context()) // dead and freed already
+		}
+		failing := compile(t, e, wt.Solver(wt.Options{Start: wt.Trap}))
+		if _, err := failing.Instantiate(t.Context(), sandbox.Env{}); causeOf(err) != sandbox.CauseTrap {
+			t.Errorf("Instantiate() = %v, want a trap", err)
+		}
+		failing.Close()
+		p := newProbe()
+		if _, err := e.Compile(t.Context(), p.run(wt.I64Const(1)), probeProfile); err == nil {
+			t.Error("an invalid module was compiled")
+		}
+		cancel()
+		if _, err := e.Compile(ended, guest(wt.Answer{}), profile()); !errors.Is(err, context.Canceled) {
+			t.Errorf("Compile() = %v, want that it was canceled", err)
+		}
+		if n := e.Compiled(); n != 0 {
+			t.Errorf("the code of %d identities is held", n)
+		}
+	})
+}
+
 // Close ends what runs, and nothing begins after it.
 func TestClose(t *testing.T) {
 	e, err := sandbox.New(t.Context(), sandbox.Config{})
@@ -234,10 +333,14 @@ func TestHammer(t *testing.T) {
 				}
 				_ = session.Digest()
 				i.Close(context.Background())
+				m.Close() // the code may be freed while another worker asks for it
 			}
 		})
 	}
 	wg.Wait()
+	if n := e.Compiled(); n != 0 {
+		t.Errorf("the code of %d identities is held", n)
+	}
 }
 
 // One instance may be shared: its calls run one after the other.

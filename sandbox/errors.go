@@ -9,9 +9,9 @@ import (
 
 // Errors a caller may branch on. None of them is the guest's fault.
 var (
-	ErrDead   = errors.New("instance is dead")         // it faulted or was closed before
-	ErrClosed = errors.New("sandbox engine is closed") // by Engine.Close
-	ErrWall   = errors.New("wall limit reached")       // on the interpreter, where it proves nothing about the guest
+	ErrDead   = errors.New("instance is dead")   // it faulted or was closed before
+	ErrClosed = errors.New("sandbox is closed")  // the engine, or the module
+	ErrWall   = errors.New("wall limit reached") // on the interpreter, where it proves nothing about the guest
 )
 
 // A Refusal says why a module isn't admitted.

@@ -3,6 +3,13 @@ package sandbox
 // Reservations counts the memories that are held by instances.
 func Reservations() int64 { return reservations.Load() }
 
+// Compiled counts the identities whose code the engine holds.
+func (e *Engine) Compiled() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.code)
+}
+
 // SharesCode reports whether two modules were compiled once.
 func (m *Module) SharesCode(other *Module) bool { return m.code == other.code }
 

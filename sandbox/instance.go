@@ -23,6 +23,32 @@ type Module struct {
 	names    []byte
 	minPages uint32
 	maxPages uint32
+	closed   bool // guarded by Engine.mu
+}
+
+// Close gives the module up: no further instance can be made of it, those
+// that there are live on. The compiled code is freed with the last module and the last
+// instance of its identity. It may be called again, and after [Engine.Close].
+func (m *Module) Close() {
+	e := m.engine
+	e.mu.Lock()
+	was := m.closed
+	m.closed = true
+	e.mu.Unlock()
+	if !was {
+		e.release(m.code)
+	}
+}
+
+// use counts an instance among the users of the code.
+func (m *Module) use() error {
+	m.engine.mu.Lock()
+	defer m.engine.mu.Unlock()
+	if m.closed {
+		return ErrClosed
+	}
+	m.code.users++
+	return nil
 }
 
 // SHA256 is the hash of all the module's bytes.
@@ -71,8 +97,12 @@ func (m *Module) Instantiate(ctx context.Context, env Env) (*Instance, error) {
 	}
 	defer m.engine.busy.Done()
 
+	if err := m.use(); err != nil {
+		return nil, err
+	}
 	memory, err := newMemory(m.minPages, m.maxPages)
 	if err != nil {
+		m.engine.release(m.code)
 		return nil, err
 	}
 	i := &Instance{module: m, env: env, memory: memory, functions: map[string]api.Function{}}
@@ -125,6 +155,7 @@ type Instance struct {
 	guest     api.Module
 	functions map[string]api.Function
 	virtual   uint64 // nanoseconds on its clock
+	freed     bool
 
 	mu    sync.Mutex
 	alive bool
@@ -150,11 +181,16 @@ func (i *Instance) Close(context.Context) {
 // knows it.
 func (i *Instance) kill() {
 	i.alive = false
+	if i.freed {
+		return
+	}
+	i.freed = true
 	if i.guest != nil {
 		_ = i.guest.Close(context.Background()) // it has no files: nothing can fail
 	}
 	i.functions = nil
 	i.memory.Free()
+	i.module.engine.release(i.module.code)
 }
 
 // Call calls an export with the length of the input and collects its output.
