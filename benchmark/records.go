@@ -66,13 +66,14 @@ func (s *Store) commit(e *Epoch, pack []byte) error {
 	return s.sweep()
 }
 
-// withoutRecords is e as it is stored: rows have a bucket of their own.
+// withoutRecords is e as it is stored: rows have a bucket of their own, and logs
+// are not kept.
 func withoutRecords(e *Epoch) *Epoch {
 	head := *e
 	head.Sessions = make([]*Session, len(e.Sessions))
 	for i, s := range e.Sessions {
 		bare := *s
-		bare.Records = nil
+		bare.Records, bare.Log = nil, ""
 		head.Sessions[i] = &bare
 	}
 	return &head

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	"github.com/subnet112/assay/harness"
 	"github.com/subnet112/assay/intent"
@@ -31,6 +32,10 @@ type Session struct {
 	Notes         []string `json:"notes"`           // failures that cost nothing, quoted
 	Fault         string   `json:"fault,omitempty"` // what the validator failed at, "" = nothing
 	Records       []Record `json:"records,omitempty"`
+
+	// Log is what the solver logged, at most [sandbox.SessionLogBytes], as it
+	// wrote it but for invalid UTF-8. It is in no digest and no store.
+	Log string `json:"log,omitempty"`
 
 	state []byte // to keep; nil with StateOut empty
 }
@@ -94,7 +99,10 @@ func (r *run) session(ctx context.Context, m *sandbox.Module, state []byte) erro
 	if err != nil {
 		return err
 	}
-	defer solver.Close(context.WithoutCancel(ctx))
+	defer func() {
+		r.Log = strings.ToValidUTF8(string(solver.Log()), "\ufffd")
+		solver.Close(context.WithoutCancel(ctx))
+	}()
 	meta := solver.Metadata()
 	r.Name, r.Version = intent.Quoted(meta.Name, harness.MaxNameRunes), intent.Quoted(meta.Version, harness.MaxNameRunes)
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"runtime"
 
@@ -17,6 +16,8 @@ type benchOptions struct {
 	state   string
 	miner   string
 	workers int
+	rows    bool
+	log     bool
 	output  outputFormat
 }
 
@@ -46,6 +47,8 @@ that state, and is named like the solver's file unless --miner says otherwise.
 	f.StringVar(&o.state, "state", "", "folder that keeps states and rows (default: none)")
 	f.StringVar(&o.miner, "miner", "", "whose the solver is; with one solver only")
 	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "solvers run at the same time")
+	f.BoolVar(&o.rows, "rows", false, "print every row as well")
+	f.BoolVar(&o.log, "log", false, "print what the solvers logged, to standard error")
 	o.output.register(cmd)
 	return cmd
 }
@@ -77,12 +80,16 @@ func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err 
 	if err != nil {
 		return err
 	}
+	if o.log {
+		renderLogs(s.err, epoch)
+	}
 	if o.output == outputJSON {
-		enc := json.NewEncoder(s.out)
-		enc.SetEscapeHTML(false)
-		return enc.Encode(epoch)
+		return writeJSON(s.out, epoch)
 	}
 	renderEpoch(s.out, epoch)
+	if o.rows {
+		renderRows(s.out, epoch, prepared.Pack())
+	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -74,9 +73,7 @@ func check(ctx context.Context, s streams, o setup, format outputFormat, paths [
 		}
 	}
 	if format == outputJSON {
-		enc := json.NewEncoder(s.out)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(map[string]any{"schema": 1, "solvers": reports}); err != nil {
+		if err := writeJSON(s.out, map[string]any{"schema": 1, "solvers": reports}); err != nil {
 			return err
 		}
 	}

@@ -138,6 +138,7 @@ func hostile() map[string][]byte {
 		"flood.wasm":     plan("flood", wasmtest.Answer{Act: wasmtest.FloodLog}),
 		"output.wasm":    plan("output", wasmtest.Answer{Pad: 2 << 20}),
 		"utf8.wasm":      plan("utf8", wasmtest.Answer{Output: []byte("{\"intent_id\":\"\xff\xfe\"}")}),
+		"logger.wasm":    plan("logger", wasmtest.Answer{Log: []byte("hello \x1b[31m\n")}),
 		"nested.wasm":    plan("nested", wasmtest.Answer{Output: []byte(strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000))}),
 		"escapes.wasm":   plan("escapes", wasmtest.Answer{Status: 1, Output: []byte("\x1b]0;owned\x07\u202egnp\r\n")}),
 		"unversioned.wasm": guest("unversioned", func(o *wasmtest.Options) {

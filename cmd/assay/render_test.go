@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -74,4 +75,22 @@ func TestFold(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A document in ASCII decodes to what was put into it.
+func TestWriteJSONIsASCIIAndLossless(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := rapid.String().Draw(t, "text")
+		var out strings.Builder
+		if err := writeJSON(&out, want); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsFunc(out.String(), func(r rune) bool { return r >= 0x7f || r < ' ' && r != '\n' }) {
+			t.Fatalf("%q is not plain ASCII", out.String())
+		}
+		var got string
+		if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got != want {
+			t.Fatalf("read back %q, %v, want %q", got, err, want)
+		}
+	})
 }

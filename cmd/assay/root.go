@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -97,8 +96,10 @@ forked-chain snapshots and scores what really happened.
 	message := oneLine(err)
 	if f := cmd.Flags().Lookup("output"); f != nil && f.Value.String() == "json" {
 		// The document of a command that could not finish.
-		line, _ := json.Marshal(map[string]any{"schema": 1, "error": map[string]any{"code": code, "message": message}})
-		fmt.Fprintf(s.out, "%s\n", line)
+		doc := map[string]any{"schema": 1, "error": map[string]any{"code": code, "message": message}}
+		if err := writeJSON(s.out, doc); err != nil {
+			fmt.Fprintf(s.err, "assay: error: %s\n", oneLine(err))
+		}
 	}
 	fmt.Fprintf(s.err, "assay: error: %s\n", message)
 	var h *hinted

@@ -3,7 +3,6 @@ package main
 import (
 	"compress/gzip"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -175,7 +174,7 @@ func openSnapshot(path string) (*chain.Snapshot, error) {
 func printReport(w io.Writer, format outputFormat, path string, r chain.Report) error {
 	c := r.Context
 	if format == outputJSON {
-		return json.NewEncoder(w).Encode(map[string]any{
+		return writeJSON(w, map[string]any{
 			"schema": 1, "file": path, "content": hex.EncodeToString(r.Hash[:]), "chain_id": r.ChainID,
 			"fork_rules": r.ForkRules, "provenance": r.Provenance, "closed": r.Closed, "statement": r.Statement(),
 			"context": map[string]any{

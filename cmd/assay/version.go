@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -25,7 +24,7 @@ func newVersion(s streams) *cobra.Command {
 				Rules   benchmark.Rules `json:"rules"`
 			}{buildVersion(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, benchmark.BuildRules()}
 			if output == outputJSON {
-				return json.NewEncoder(s.out).Encode(v)
+				return writeJSON(s.out, v)
 			}
 			r := v.Rules
 			fmt.Fprintf(s.out, "assay %s, %s, %s\n", v.Version, v.Go, v.System)

@@ -37,6 +37,7 @@ type Answer struct {
 	Pad    int    // zero bytes to output after that, for answers of many MiB
 	Act    Act    // what it does first
 	On     int    // the Act happens on this call only, counted from 1 in each instance; 0 = on every call
+	Log    []byte // what it logs
 	RPC    *RPC   // a read to make; its reply is output in front of Output
 }
 
@@ -176,6 +177,9 @@ func (s *solver) body(name string, a Answer) []byte {
 				GlobalGet(count), I32Const(int32(a.On)), I32Eq, If(act))
 		}
 		code = Seq(code, act)
+	}
+	if len(a.Log) > 0 {
+		code = Seq(code, I32Const(1), I32Const(s.constant(a.Log)), I32Const(int32(len(a.Log))), Call(s.log))
 	}
 	if a.RPC != nil {
 		code = Seq(code,
