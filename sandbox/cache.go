@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/tetratelabs/wazero"
 )
@@ -43,6 +44,24 @@ func (e *Engine) notice(kind NoticeKind, path string, err error) {
 
 var errSeal = errors.New("content differs from its seal")
 
+// What the name of an entry is made of besides the module's identity. Code that
+// was compiled otherwise has another name and is never looked at.
+const (
+	// cacheRules is raised by hand with every change in what is compiled of a
+	// module, or how: features, rewriting.
+	cacheRules = 1
+
+	// wazeroVersion is what go.mod requires, as a test sees to: the build
+	// information of a binary doesn't tell it reliably.
+	wazeroVersion = "v1.12.0"
+)
+
+// entryName names what is kept of an identity.
+func entryName(id [32]byte, rules int, wazero string) string {
+	name := sha256.Sum256(fmt.Appendf(nil, "assay:code:%d\nwazero %s\n%x\n", rules, wazero, id))
+	return hex.EncodeToString(name[:])
+}
+
 // openCache makes a private directory, or insists that it is one.
 func openCache(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -55,24 +74,44 @@ func openCache(dir string) error {
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
 		return fmt.Errorf("mode is %#o, want 0700", mode)
 	}
+	sweep(dir)
 	return nil
 }
 
-// build compiles with the cache if there is one. Each identity has a directory,
+const tempPrefix = "tmp-"
+
+// sweep removes what processes that were killed left half written. Whoever
+// writes holds the directory's lock: if anyone does now, the next engine sweeps.
+// What can't be removed costs space and nothing else.
+func sweep(dir string) {
+	unlock, err := lockDir(dir, true)
+	if err != nil {
+		return
+	}
+	defer unlock()
+	entries, _ := os.ReadDir(dir)
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), tempPrefix) {
+			_ = os.RemoveAll(filepath.Join(dir, entry.Name()))
+		}
+	}
+}
+
+// build compiles with the cache if there is one. Each entry is a directory,
 // sealed with a hash: wazero checks only part of what it reads back, and what it
 // reads gets executed.
 func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
 	if e.cache == "" {
 		return e.translate(wasm, nil)
 	}
-	entry := filepath.Join(e.cache, hex.EncodeToString(id[:]))
+	entry := filepath.Join(e.cache, entryName(id, cacheRules, wazeroVersion))
 	switch err := checkSeal(entry); {
 	case err == nil:
 		c, err := e.translateIn(entry, wasm)
 		if err == nil {
 			if checkSeal(entry) != nil {
-				// wazero found nothing for its version or this processor and
-				// added to the directory: let the next process write it whole.
+				// wazero found nothing for this processor and added to the
+				// directory: let the next process write it whole.
 				_ = os.RemoveAll(entry)
 			}
 			return c, nil
@@ -98,7 +137,12 @@ func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
 
 // fill compiles into a directory that takes its final name when it is whole.
 func (e *Engine) fill(entry string, wasm []byte) (*compilation, error) {
-	temp, err := os.MkdirTemp(e.cache, "tmp-")
+	unlock, err := lockDir(e.cache, false)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	temp, err := os.MkdirTemp(e.cache, tempPrefix)
 	if err != nil {
 		return nil, err
 	}

@@ -221,3 +221,34 @@ func TestRefusedModuleIsNotCached(t *testing.T) {
 		t.Errorf("files %q, notices %v", kept, got.kinds)
 	}
 }
+
+// An entry's name depends on all that its code depends on.
+func TestCacheEntryIsNamedByAllItDependsOn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	m := compile(t, newEngine(t, sandbox.Config{CacheDir: dir}), guest(wt.Answer{}))
+	other := m.Identity()
+	other[0] ^= 1
+	want := sandbox.EntryName(m.Identity(), sandbox.CacheRules, sandbox.WazeroVersion)
+	if kept, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(kept) != 1 || filepath.Base(kept[0]) != want {
+		t.Errorf("entries %q, %v; want %s", kept, err, want)
+	}
+	for what, name := range map[string]string{
+		"identity": sandbox.EntryName(other, sandbox.CacheRules, sandbox.WazeroVersion),
+		"rules":    sandbox.EntryName(m.Identity(), sandbox.CacheRules+1, sandbox.WazeroVersion),
+		"wazero":   sandbox.EntryName(m.Identity(), sandbox.CacheRules, sandbox.WazeroVersion+"1"),
+	} {
+		if name == want {
+			t.Errorf("another %s has the same name", what)
+		}
+	}
+}
+
+func TestWazeroVersionIsTheOneRequired(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "github.com/tetratelabs/wazero " + sandbox.WazeroVersion + "\n"; !strings.Contains(string(mod), want) {
+		t.Errorf("go.mod has no line %q: the constant is out of date", want)
+	}
+}

@@ -18,7 +18,8 @@ import (
 type Config struct {
 	// CacheDir keeps compiled code between processes; empty = none. It is
 	// created with mode 0700 and must not be accessible to others, for what is
-	// in it gets executed. It may be deleted whenever no process uses it.
+	// in it gets executed. Its size isn't bounded yet: an entry stays until it is
+	// deleted, which anyone may do with all of it while no process uses it.
 	CacheDir string
 
 	// Interpreter runs guests without compiling them, tens of times slower.

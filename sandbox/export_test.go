@@ -3,6 +3,14 @@ package sandbox
 // Reservations counts the memories that are held by instances.
 func Reservations() int64 { return reservations.Load() }
 
+// The parts of a cache entry's name.
+var (
+	EntryName     = entryName
+	WazeroVersion = wazeroVersion
+)
+
+const CacheRules = cacheRules
+
 // Compiled counts the identities whose code the engine holds.
 func (e *Engine) Compiled() int {
 	e.mu.Lock()
