@@ -32,6 +32,19 @@
 // isn't wholly inside the guest's memory is a fault, whatever would have been
 // copied.
 //
+// # What bounds compilation
+//
+// A module is refused for its size and the counts that [Profile] and the Max
+// constants limit: bytes of the module and of each function, functions, types,
+// globals, tables, locals of each function and in all. The checks run before
+// anything is allocated by what the module announces, and identities are compiled
+// once.
+//
+// What lies within function bodies isn't looked at: neither the nesting of
+// blocks, nor the targets of br_table, nor the height of the operand stack. The
+// compiler's time and memory are therefore bounded by the sizes above only, it
+// can't be interrupted, and it runs in the caller's process.
+//
 // # Units
 //
 // Memory is counted in pages of 65,536 bytes, virtual time in nanoseconds, wall
