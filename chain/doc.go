@@ -9,10 +9,10 @@
 // # What is not known is not zero
 //
 // A snapshot holds the state that somebody captured, rarely all of a chain. A
-// read outside it ends with a [Hole] that names what was read, never as a zero. Only these are known zeros: the storage of an absent account, of one
-// with an empty storage root, of one without code in an imported prestate,
-// unlisted slots of an account marked complete, and everything unlisted in a
-// closed snapshot.
+// read outside it ends with a [Hole] that names what was read, never as a zero.
+// Only these are known zeros: the storage of an absent account, of one with an
+// empty storage root, of one without code in an imported prestate, unlisted slots
+// of an account marked complete, and everything unlisted in a closed snapshot.
 //
 // # Determinism
 //
