@@ -60,7 +60,6 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 	t.usage.add(c.phase, result.Usage)
 	t.reads = m.total(c.phase)
 	t.log = chainLog(t.log, result.Log)
-	s.log.add(result.Log)
 	if f != nil {
 		return nil, f, nil
 	}
@@ -83,6 +82,18 @@ func (s *Solver) judge(p Phase, err error) (*fault, error) {
 		return &fault{p, intent.CauseRefused, r.Detail}, nil
 	}
 	return nil, &intent.InfraFault{Err: err}
+}
+
+// chainLog extends a row's log digest: d' = SHA-256(d, what the call logged). A
+// call that logged nothing leaves d alone.
+func chainLog(d [32]byte, log []byte) [32]byte {
+	if len(log) == 0 {
+		return d
+	}
+	h := sha256.New()
+	h.Write(d[:])
+	h.Write(log)
+	return [32]byte(h.Sum(nil))
 }
 
 // seed derives a call's randomness from the pack's seed, the phase and what the

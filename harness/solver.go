@@ -31,7 +31,7 @@ type Solver struct {
 	seed   [32]byte
 	start  uint64 // unix seconds
 	reads  Reads
-	log    journal
+	log    sandbox.Log
 	inst   *sandbox.Instance // dead after a fault
 
 	time *sandbox.Allowance
@@ -152,21 +152,17 @@ func (s *Solver) boot(ctx context.Context) (*fault, error) {
 // fresh replaces the instance by a new, initialized one.
 func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 	s.discard(ctx)
-	var early sandbox.Log // no call's result has what is logged while loading
 	inst, err := s.module.Instantiate(ctx, sandbox.Env{
 		Time: s.start,
 		Seed: seed(s.seed, phaseLoad, ""),
 		Wall: s.limits.Load,
-		Log:  &early,
+		Log:  &s.log,
 
 		Allowance: s.time,
 	})
 	f, err := s.judge(phaseLoad, err)
 	if err != nil {
 		return nil, err
-	}
-	if f == nil || !f.byWall() {
-		s.log.add(early.Bytes())
 	}
 	if f != nil {
 		return f, nil
@@ -308,7 +304,7 @@ func (s *Solver) Notes() []string { return slices.Clone(s.notes) }
 
 // Log returns a copy of what the solver logged so far, at most
 // [sandbox.SessionLogBytes]: a guest's text, print it quoted.
-func (s *Solver) Log() []byte { return slices.Clone(s.log.kept) }
+func (s *Solver) Log() []byte { return s.log.Bytes() }
 
 // Close frees the instance. The solver must not be used afterwards; closing
 // twice is harmless.

@@ -120,13 +120,19 @@ func (i *Instance) run(ctx context.Context, c *call, enter func(context.Context)
 	err = enterRecovered(context.WithValue(ctx, callKey{}, c), enter)
 	c.usage.PeakPages = i.memory.pages()
 	c.usage.VirtualNS = i.virtual - virtual
-	if i.env.Log != nil {
-		i.env.Log.append(c.logged)
-	}
 	if err = i.ended(ctx, c, err); err != nil {
 		i.kill()
 	}
+	if i.env.Log != nil && !byWall(err) {
+		i.env.Log.append(c.logged)
+	}
 	return err
+}
+
+// byWall reports whether a wall limit ended the call.
+func byWall(err error) bool {
+	var fault *Fault
+	return errors.Is(err, ErrWall) || errors.As(err, &fault) && fault.Cause == CauseTimeout
 }
 
 // enterRecovered turns a panic outside of the guest into an error of the host's.

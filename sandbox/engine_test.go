@@ -331,7 +331,7 @@ func TestHammer(t *testing.T) {
 				if k == 0 && string(got.Output) != string(c.Input)+"-" {
 					t.Errorf("echo of %q is %q", c.Input, got.Output)
 				}
-				_ = session.Digest()
+				_ = session.Bytes()
 				i.Close(context.Background())
 				m.Close() // the code may be freed while another worker asks for it
 			}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"crypto/sha256"
 	"slices"
 	"sync"
 )
@@ -20,12 +19,13 @@ const (
 // standard output and error through WASI stands as it is. All of it is text of
 // a guest: print it quoted.
 //
-// What doesn't fit is dropped and counted, not a fault: a solver that talked too
-// much on earlier intents still answers the next one.
+// What doesn't fit is dropped, not a fault: a solver that talked too much on
+// earlier intents still answers the next one. A call that a wall stopped leaves
+// nothing: how much it had logged by then depends on the host, and so would what
+// later calls may still add.
 type Log struct {
-	mu      sync.Mutex
-	b       []byte
-	dropped int
+	mu sync.Mutex
+	b  []byte
 }
 
 // Bytes returns a copy of what is kept, at most [SessionLogBytes].
@@ -35,24 +35,8 @@ func (l *Log) Bytes() []byte {
 	return slices.Clone(l.b)
 }
 
-// Digest is the SHA-256 of what is kept.
-func (l *Log) Digest() [32]byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return sha256.Sum256(l.b)
-}
-
-// Dropped counts the bytes that didn't fit.
-func (l *Log) Dropped() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.dropped
-}
-
 func (l *Log) append(b []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(len(b), SessionLogBytes-len(l.b))
-	l.b = append(l.b, b[:n]...)
-	l.dropped += len(b) - n
+	l.b = append(l.b, b[:min(len(b), SessionLogBytes-len(l.b))]...)
 }
