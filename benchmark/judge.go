@@ -64,7 +64,7 @@ func (r *Row) setOutcome(o *chain.Outcome) error {
 	r.GasUsed, r.GasMetered = o.GasUsed, o.GasMetered
 	r.Success = o.Cause == intent.CauseNone
 	if o.Revert != nil {
-		r.Revert = &Revert{Index: o.Revert.Index, Reason: quoted(o.Revert.Reason)}
+		r.Revert = &Revert{Index: o.Revert.Index}
 		if len(o.Revert.Data) > 0 {
 			r.Revert.Data = hexSum(o.Revert.Data)
 		}

@@ -47,11 +47,11 @@ type Row struct {
 	Notes       []string     `json:"notes"`
 }
 
-// A Revert is why an interaction failed, decoded from what the chain returned.
+// A Revert is where a plan failed. The decoded reason is in [Record.Detail]: how
+// text is escaped for people may change with a library, and a row may not.
 type Revert struct {
-	Index  int    `json:"index"`  // of the interaction
-	Reason string `json:"reason"` // quoted
-	Data   string `json:"data"`   // SHA-256 of the returned bytes, "" = none
+	Index int    `json:"index"` // of the interaction
+	Data  string `json:"data"`  // SHA-256 of the returned bytes, "" = none
 }
 
 // A Delta is the net balance change of one account in one token, in base units

@@ -33,7 +33,7 @@ func TestDigestsAreOfTheDocumentedBytes(t *testing.T) {
 	yes := true
 	row := benchmark.Row{
 		Session: "s", Module: "m", StateIn: "", IntentID: "i", Cause: "reverted", Triggered: &yes, PlanHash: "p",
-		Revert: &benchmark.Revert{Index: 1, Reason: `"no"`, Data: "d"}, GasUsed: 5, GasMetered: 6,
+		Revert: &benchmark.Revert{Index: 1, Data: "d"}, GasUsed: 5, GasMetered: 6,
 		Deltas: []benchmark.Delta{{Account: "a", Token: "t", Amount: "-1"}}, Transfers: "x", PlanScore: "0", Score: "0",
 		Fuel: []benchmark.CallFuel{{Call: "quote", Fuel: 7}}, PeakPages: 8, Reads: benchmark.Reads{Requests: 9, Gas: 10, Digest: "r"}, Log: "l",
 		Notes: []string{"n"},
@@ -41,7 +41,7 @@ func TestDigestsAreOfTheDocumentedBytes(t *testing.T) {
 	const text = `{"above_oracle":false,"cause":"reverted","credited":"","deltas":[{"account":"a","amount":"-1","token":"t"}],` +
 		`"fuel":[{"call":"quote","fuel":7}],"gas_metered":6,"gas_used":5,"intent_id":"i","log":"l","module":"m","notes":["n"],` +
 		`"peak_pages":8,"plan_hash":"p","plan_score":"0","reads":{"digest":"r","gas":10,"requests":9},` +
-		`"revert":{"data":"d","index":1,"reason":"\"no\""},"score":"0","session":"s","state_in":"","success":false,` +
+		`"revert":{"data":"d","index":1},"score":"0","session":"s","state_in":"","success":false,` +
 		`"transfers":"x","triggered":true,"value":"","value_by_scorer":false}`
 	got, err := benchmark.RowsDigest("pp", []benchmark.Row{row})
 	if err != nil {

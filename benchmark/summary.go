@@ -32,7 +32,7 @@ type Summary struct {
 	Module    string       `json:"module"`
 	Name      string       `json:"name"` // the solver's own, quoted; "" = it never said
 	Version   string       `json:"version"`
-	Score     string       `json:"score"`   // mean of the rows' scores, 0 for a row without
+	Score     string       `json:"score"`   // mean of the rows that are not void, "" = all are
 	Valued    int          `json:"valued"`  // rows with a value
 	Intents   int          `json:"intents"` // rows in all
 	Void      int          `json:"void"`    // rows the validator failed at
@@ -65,7 +65,8 @@ type Worst struct {
 // WorstRows is how many rows a [Summary] shows.
 const WorstRows = 3
 
-// rank orders the sessions for people: by score, then by session id.
+// rank orders the sessions for people: those without void rows first, for the
+// others' scores leave rows out; then by score, then by session id.
 func rank(sessions []*Session) ([]Summary, error) {
 	type ranked struct {
 		Summary
@@ -80,7 +81,7 @@ func rank(sessions []*Session) ([]Summary, error) {
 		all = append(all, ranked{sum, score})
 	}
 	slices.SortFunc(all, func(a, b ranked) int {
-		return cmp.Or(b.score.Cmp(a.score), cmp.Compare(a.Session, b.Session))
+		return cmp.Or(cmp.Compare(min(a.Void, 1), min(b.Void, 1)), b.score.Cmp(a.score), cmp.Compare(a.Session, b.Session))
 	})
 	out := make([]Summary, len(all))
 	for i, r := range all {
@@ -119,10 +120,10 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 		out.HostCalls += r.HostCalls
 		out.Reads += uint64(r.Row.Reads.Requests)
 	}
-	if n := int64(len(s.Records)); n > 0 {
-		total.Div(total, big.NewInt(n))
+	if judged := int64(out.Intents - out.Void); judged > 0 {
+		total.Div(total, big.NewInt(judged))
+		out.Score = formatScore(total)
 	}
-	out.Score = formatScore(total)
 
 	out.Failures = make([]CauseCount, 0, len(causes))
 	for c, n := range causes {

@@ -43,7 +43,11 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 		title = s.Name + " " + strings.Trim(s.Version, `"`)
 	}
 	fmt.Fprintf(w, "%s\n", clip(fmt.Sprintf("%d. %s, miner %s", place, title, intent.Quoted(s.Miner, 40)), columns))
-	fmt.Fprintf(w, "   score %s   value on %d of %d intents", clipScore(s.Score), s.Valued, s.Intents)
+	score := "none"
+	if s.Score != "" {
+		score = clipScore(s.Score)
+	}
+	fmt.Fprintf(w, "   score %s   value on %d of %d intents", score, s.Valued, s.Intents)
 	if s.Void > 0 {
 		fmt.Fprintf(w, ", %d void", s.Void)
 	}
