@@ -3,6 +3,8 @@ package harness_test
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/subnet112/assay/harness"
 	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/sandbox"
 	"github.com/subnet112/assay/sandbox/wasmtest"
 )
 
@@ -142,5 +145,27 @@ func TestScreenNeedsSmokeIntents(t *testing.T) {
 	var usage *intent.UsageFault
 	if sc != nil || !errors.As(err, &usage) {
 		t.Errorf("Screen() = %+v, %v, want a usage fault", sc, err)
+	}
+}
+
+// A screening leaves no code behind: with the cache gone, the engine has to
+// compile the module anew and tells that it couldn't keep it.
+func TestScreenFreesWhatItCompiled(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "cache")
+	var notices []sandbox.NoticeKind
+	e := engineOf(t, sandbox.Config{CacheDir: dir, Notice: func(n sandbox.Notice) { notices = append(notices, n.Kind) }})
+	p := &puppet{act: obedient}
+	if sc, err := harness.Screen(t.Context(), e, puppetModule(), p.smoke()); err != nil || !sc.Passed {
+		t.Fatalf("Screen() = %+v, %v, want it passed", sc, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Compile(t.Context(), puppetModule(), harness.Profile); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]sandbox.NoticeKind{sandbox.NoticeUnkept}, notices); diff != "" {
+		t.Errorf("notices (-want +got):\n%s", diff)
 	}
 }
