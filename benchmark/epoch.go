@@ -68,6 +68,7 @@ func RunEpoch(ctx context.Context, p *Prepared, entrants []Entrant, workers int,
 		e.Role = cmp.Or(e.Role, RoleCandidate)
 		r.jobs = append(r.jobs, &job{Entrant: e})
 	}
+	defer r.close()
 	e, err := r.epoch(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("epoch interrupted: %w", ctx.Err())
@@ -207,15 +208,57 @@ func (r *epochRun) compile(ctx context.Context, j *job) (err error) {
 	return nil
 }
 
-// distinct refuses a module that stands twice: its two sessions would have one
-// id.
-func (r *epochRun) distinct() error {
-	first := map[string]*job{}
+// close gives up the modules of sessions that did not come to their end.
+func (r *epochRun) close() {
 	for _, j := range r.jobs {
-		if f := first[j.identity]; f != nil {
-			return fmt.Errorf("miners %s and %s bring the same module %s", quoted(f.Miner), quoted(j.Miner), j.identity)
+		if j.module != nil {
+			j.module.Close()
 		}
-		first[j.identity] = j
+	}
+}
+
+// distinct refuses a module that stands twice in one role: its two sessions
+// could have one id.
+func (r *epochRun) distinct() error {
+	list := make([]Entrant, len(r.jobs))
+	ids := make([]string, len(r.jobs))
+	for i, j := range r.jobs {
+		list[i], ids[i] = j.Entrant, j.identity
+	}
+	return distinct(list, ids)
+}
+
+func distinct(entrants []Entrant, identities []string) error {
+	type entry struct {
+		identity string
+		role     Role
+	}
+	first := map[entry]string{}
+	for i, e := range entrants {
+		k := entry{identities[i], cmp.Or(e.Role, RoleCandidate)}
+		if miner, ok := first[k]; ok {
+			return fmt.Errorf("miners %s and %s bring the same module %s", quoted(miner), quoted(e.Miner), k.identity)
+		}
+		first[k] = e.Miner
+	}
+	return nil
+}
+
+// CheckEntrants says what [RunEpoch] would refuse about entrants, before
+// anything is compiled, run or written. The error is an [intent.UsageFault].
+func (p *Prepared) CheckEntrants(entrants []Entrant, workers int) error {
+	if err := checkEntrants(entrants, workers); err != nil {
+		return &intent.UsageFault{Err: err}
+	}
+	ids := make([]string, len(entrants))
+	for i, e := range entrants {
+		ids[i] = hexSum(e.Module)
+		if report, err := p.engine.Check(e.Module, harness.Profile); err == nil {
+			ids[i] = hex.EncodeToString(report.Identity[:])
+		}
+	}
+	if err := distinct(entrants, ids); err != nil {
+		return &intent.UsageFault{Err: err}
 	}
 	return nil
 }
@@ -235,7 +278,7 @@ func (r *epochRun) attempt(ctx context.Context, j *job) error {
 func (r *epochRun) run(ctx context.Context, j *job) error {
 	state, err := r.restore(j)
 	if err != nil {
-		return err
+		return r.unrestored(j, err)
 	}
 	if j.module == nil {
 		return r.without(j, state)
@@ -274,6 +317,23 @@ func (r *epochRun) restore(j *job) ([]byte, error) {
 		return nil, nil
 	}
 	return r.store.State(j.Miner, j.Role)
+}
+
+// unrestored makes the session of a solver whose state cannot be read. That is
+// the validator's fault at this one session; the state's name is known, and stays
+// what the store refers to.
+func (r *epochRun) unrestored(j *job, fault error) error {
+	hash, size := "", 0
+	if ref, err := r.store.stateRef(j.Miner, j.Role); err == nil && ref != nil {
+		hash, size = ref.Hash, ref.Size
+	}
+	s, err := r.sessionOf(j.identity, hash, size, j.Role)
+	if err != nil {
+		return err
+	}
+	s.Miner = j.Miner
+	j.session, j.err = s, &intent.InfraFault{Err: fault}
+	return nil
 }
 
 // again is the second and last attempt at a session the validator failed at.
@@ -326,15 +386,21 @@ func (j *job) compare(first *Session) {
 // finish persists a session's state, which nothing refers to until the epoch is
 // committed, and reports the session.
 func (r *epochRun) finish(j *job) error {
-	if s := j.session; s.StateOut != "" && r.store != nil {
+	s := j.session
+	if s.StateOut != "" && r.store != nil {
 		if _, err := r.store.blobs.put(s.state); err != nil {
-			return err
+			s.Fault = quoted("state not written: " + err.Error())
+			s.StateOut, s.StateOutBytes = "", 0
+			s.StateNote = "kept: the validator could not write the new one"
 		}
 	}
-	j.session.state = nil
+	s.state = nil
+	if j.module != nil {
+		j.module.Close()
+	}
 	r.tell(func(p Progress) {
 		if p.Ended != nil {
-			p.Ended(j.Entrant, j.session)
+			p.Ended(j.Entrant, s)
 		}
 	})
 	return nil

@@ -152,14 +152,14 @@ func TestAnAppThatFailsItsSelfTestLeavesThePack(t *testing.T) {
 
 // An intent that cannot be measured is known before any solver has planned for
 // it.
-func TestAnIntentWithoutAReadableMinimumIsItsAppsFault(t *testing.T) {
+func TestAnIntentWithoutAReadableMinimumIsThePacksFault(t *testing.T) {
 	t.Parallel()
 	for name, minimum := range map[string]any{"a sign": "-1", "a number": 100, "a fraction": "0.5"} {
 		b := edit(t, func(f file) { object(object(item(f["cases"], 3)["state"])["raw_params"])["minimum"] = minimum })
 		_, err := benchmark.Prepare(t.Context(), decode(t, b), snapshots(t), newEngine(t))
-		var fault *intent.AppFault
-		if !errors.As(err, &fault) || !strings.Contains(err.Error(), "raw_params.minimum") {
-			t.Errorf("%s: %v, want an app fault that names the parameter", name, err)
+		var fault *intent.UsageFault
+		if !errors.As(err, &fault) || !strings.Contains(err.Error(), "raw_params.minimum") || !strings.Contains(err.Error(), "nonce") {
+			t.Errorf("%s: %v, want a usage fault that names intent and parameter", name, err)
 		}
 	}
 }

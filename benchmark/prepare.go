@@ -165,7 +165,7 @@ func (p *Prepared) admit(ctx context.Context, scorer *scoring.Scorer, d intent.D
 		}
 		ready, err := p.ready(ctx, d, app, c)
 		if err != nil {
-			return p.appFault(ctx, d.AppID, fmt.Errorf("intent %s: %w", c.ID, err))
+			return p.intentFault(ctx, fmt.Sprintf("intent %s, nonce %d", c.ID, c.State.Nonce), err)
 		}
 		cases = append(cases, ready)
 	}
@@ -176,7 +176,7 @@ func (p *Prepared) admit(ctx context.Context, scorer *scoring.Scorer, d intent.D
 		}
 		ready, err := p.ready(ctx, d, app, Case{App: s.App, State: s.State})
 		if err != nil {
-			return p.appFault(ctx, d.AppID, fmt.Errorf("smoke[%d]: %w", i, err))
+			return p.intentFault(ctx, fmt.Sprintf("smoke[%d]", i), err)
 		}
 		smoke = append(smoke, ready.task)
 	}
@@ -271,6 +271,25 @@ func (p *Prepared) appFault(ctx context.Context, app string, err error) error {
 	return &intent.AppFault{AppID: app, Err: err}
 }
 
+// intentFault is appFault for an intent: one that cannot be funded or measured,
+// or that lacks what its app's manifest names, makes the pack unusable. Solvers
+// would find it by chance, in the middle of an epoch.
+func (p *Prepared) intentFault(ctx context.Context, which string, err error) error {
+	var (
+		fault   *intent.AppFault
+		missing *chain.MissingError
+	)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &fault):
+		return &intent.UsageFault{Err: fmt.Errorf("pack: %s: app %s: %w", which, quoted(fault.AppID), fault.Err)}
+	case errors.As(err, &missing):
+		return &intent.UsageFault{Err: fmt.Errorf("pack: %s: %w", which, missing)}
+	}
+	return err
+}
+
 func (p *Prepared) drop(fault *intent.AppFault) {
 	d := DroppedApp{App: fault.AppID, Reason: quoted(fault.Err.Error()), Intents: []string{}}
 	for _, c := range p.pack.Cases {
@@ -329,10 +348,14 @@ func (p *Prepared) options() harness.Options {
 	return o
 }
 
-// Screen runs [harness.Screen] on a module with the pack's smoke intents.
+// Screen runs [harness.Screen] on a module with the pack's smoke intents. All of
+// them have to be left: an [intent.AppFault] says that one's app was dropped.
 func (p *Prepared) Screen(ctx context.Context, wasm []byte) (*harness.Screening, error) {
-	if len(p.smoke) == 0 {
-		return nil, fmt.Errorf("screen: %w", &intent.AppFault{AppID: p.pack.Smoke[0].App, Err: errors.New("no smoke intent is left")})
+	if len(p.smoke) < len(p.pack.Smoke) {
+		return nil, fmt.Errorf("screen: %w", &intent.AppFault{
+			AppID: p.dropped[0].App,
+			Err:   fmt.Errorf("%d of %d smoke intents are left", len(p.smoke), len(p.pack.Smoke)),
+		})
 	}
 	return harness.Screen(ctx, p.engine, wasm, harness.ScreenOptions{Options: p.options(), Smoke: p.smoke})
 }

@@ -16,6 +16,7 @@ import (
 const (
 	abiVersion      = 1 // what modules import and export
 	executorVersion = 1 // how plans are funded, executed and measured
+	scoringVersion  = 1 // how outcomes are valued and scorers' answers read
 	costVersion     = 0 // what instructions and host calls cost; 0: nothing is metered
 	adoptionVersion = 1 // how a champion is chosen
 )
@@ -25,6 +26,7 @@ const (
 type Rules struct {
 	ABI      int    `json:"abi"`
 	Executor int    `json:"executor"`
+	Scoring  int    `json:"scoring"`
 	Cost     int    `json:"cost"`
 	Adoption int    `json:"adoption"`
 	Scorer   string `json:"scorer"` // SHA-256 of the scorer engine
@@ -36,6 +38,7 @@ func BuildRules() Rules {
 	return Rules{
 		ABI:      abiVersion,
 		Executor: executorVersion,
+		Scoring:  scoringVersion,
 		Cost:     costVersion,
 		Adoption: adoptionVersion,
 		Scorer:   hex.EncodeToString(engine[:]),

@@ -68,12 +68,17 @@ func RunSession(ctx context.Context, p *Prepared, m *sandbox.Module, state []byt
 
 // newSession is a session without rows.
 func (p *Prepared) newSession(module string, state []byte, role Role) (*Session, error) {
-	s := &Session{Role: role, Module: module, StateInBytes: len(state), Notes: []string{}}
-	if len(state) > 0 {
-		s.StateIn = hexSum(state)
+	if len(state) == 0 {
+		return p.sessionOf(module, "", 0, role)
 	}
+	return p.sessionOf(module, hexSum(state), len(state), role)
+}
+
+// sessionOf is newSession for a state of which hash and size are known.
+func (p *Prepared) sessionOf(module, stateIn string, size int, role Role) (*Session, error) {
+	s := &Session{Role: role, Module: module, StateIn: stateIn, StateInBytes: size, Notes: []string{}}
 	var err error
-	if s.ID, err = SessionID(p.digest, module, s.StateIn, role); err != nil {
+	if s.ID, err = SessionID(p.digest, module, stateIn, role); err != nil {
 		return s, &intent.InfraFault{Err: err}
 	}
 	return s, nil

@@ -34,6 +34,19 @@ func (s *Store) State(miner string, role Role) ([]byte, error) {
 	// The blob must not go between its reference and its reading.
 	s.gone.RLock()
 	defer s.gone.RUnlock()
+	ref, err := s.stateRef(miner, role)
+	if err != nil || ref == nil {
+		return nil, err
+	}
+	b, err := s.blobs.get(ref.Hash, ref.Size)
+	if err != nil {
+		return nil, fmt.Errorf("state of %q: %w", miner, err)
+	}
+	return b, nil
+}
+
+// stateRef returns which blob is a miner's state, nil if there is none.
+func (s *Store) stateRef(miner string, role Role) (*stateRef, error) {
 	var ref *stateRef
 	err := s.view(func(tx *bbolt.Tx) error {
 		v := tx.Bucket(bucketStates).Get(stateKey(miner, role))
@@ -46,14 +59,7 @@ func (s *Store) State(miner string, role Role) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state of %q: %w", miner, err)
 	}
-	if ref == nil {
-		return nil, nil
-	}
-	b, err := s.blobs.get(ref.Hash, ref.Size)
-	if err != nil {
-		return nil, fmt.Errorf("state of %q: %w", miner, err)
-	}
-	return b, nil
+	return ref, nil
 }
 
 // sweep removes the blobs that no state refers to. No epoch may be under way

@@ -23,13 +23,18 @@ var errNoSlot = errors.New("has no slot that holds a balance")
 
 // FundedView returns what a solver sees while it plans for an order: the world
 // with the owner's balances topped up to the grant, exactly as [World.Execute]
-// tops them up. Errors are *[intent.AppFault] where a token's balance cannot be
-// set and *[intent.InfraFault] else; an InfraFault that wraps a *[MissingError]
-// names state the snapshot should have held.
+// tops them up. It also measures what Execute measures before a plan, so that an
+// order with a funded view can be executed. Errors are *[intent.AppFault] where a
+// token's balance cannot be set or read and *[intent.InfraFault] else; an
+// InfraFault that wraps a *[MissingError] names state the snapshot should have
+// held.
 func (w *World) FundedView(ctx context.Context, o Order) (v *View, err error) {
 	defer recovered(&err)
 	over, err := w.fund(ctx, &o)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := w.measureBefore(over, &o); err != nil {
 		return nil, err
 	}
 	return w.overlaidView(over), nil

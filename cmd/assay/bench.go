@@ -46,7 +46,7 @@ that state, and is named like the solver's file unless --miner says otherwise.
 	f := cmd.Flags()
 	f.StringVar(&o.state, "state", "", "folder that keeps states and rows (default: none)")
 	f.StringVar(&o.miner, "miner", "", "whose the solver is; with one solver only")
-	f.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "solvers run at the same time")
+	f.IntVar(&o.workers, "workers", min(runtime.GOMAXPROCS(0), benchmark.MaxWorkers), "solvers run at the same time")
 	f.BoolVar(&o.rows, "rows", false, "print every row as well")
 	f.BoolVar(&o.log, "log", false, "print what the solvers logged, to standard error")
 	o.output.register(cmd)
@@ -67,6 +67,9 @@ func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err 
 	}
 	defer func() { err = errors.Join(err, engine.Close(context.WithoutCancel(ctx))) }()
 
+	if err := prepared.CheckEntrants(entrants, o.workers); err != nil {
+		return err
+	}
 	var store *benchmark.Store
 	if o.state != "" {
 		if store, err = benchmark.OpenStore(o.state); err != nil {

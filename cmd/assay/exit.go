@@ -25,7 +25,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitSnapshot
 	case errors.Is(err, benchmark.ErrLocked):
 		return exitStoreLocked
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, benchmark.ErrDamaged), errors.Is(err, benchmark.ErrSchema):
 		return exitUsage
 	}
 	return exitInfra

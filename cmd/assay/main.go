@@ -11,6 +11,8 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// The first signal asks for an end, the next one is not waited for.
+	context.AfterFunc(ctx, stop)
 	code := run(ctx, os.Args[1:], streams{
 		out:      os.Stdout,
 		err:      os.Stderr,

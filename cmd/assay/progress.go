@@ -62,7 +62,7 @@ func (p *progress) ended(e benchmark.Entrant, s *benchmark.Session) {
 	}
 	p.say("%s: value on %d of %d intents", intent.Quoted(e.Miner, 60), valued, len(s.Records))
 	if s.Fault != "" {
-		p.say("%s: void, the fault is the validator's: %s", intent.Quoted(e.Miner, 60), s.Fault)
+		p.say("%s: the validator's own fault: %s", intent.Quoted(e.Miner, 60), s.Fault)
 	}
 }
 

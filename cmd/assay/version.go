@@ -28,8 +28,8 @@ func newVersion(s streams) *cobra.Command {
 			}
 			r := v.Rules
 			fmt.Fprintf(s.out, "assay %s, %s, %s\n", v.Version, v.Go, v.System)
-			fmt.Fprintf(s.out, "rules: abi %d, executor %d, cost %d, adoption %d, scorer %s\n",
-				r.ABI, r.Executor, r.Cost, r.Adoption, r.Scorer[:12])
+			fmt.Fprintf(s.out, "rules: abi %d, executor %d, scoring %d, cost %d, adoption %d, scorer %s\n",
+				r.ABI, r.Executor, r.Scoring, r.Cost, r.Adoption, r.Scorer[:12])
 			return nil
 		},
 	}
