@@ -49,7 +49,7 @@ var errSeal = errors.New("content differs from its seal")
 const (
 	// cacheRules is raised by hand with every change in what is compiled of a
 	// module, or how: features, rewriting.
-	cacheRules = 1
+	cacheRules = 2
 
 	// wazeroVersion is what go.mod requires, as a test sees to: the build
 	// information of a binary doesn't tell it reliably.
@@ -73,6 +73,9 @@ func openCache(dir string) error {
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 && runtime.GOOS != "windows" {
 		return fmt.Errorf("mode is %#o, want 0700", mode)
+	}
+	if err := checkOwner(info); err != nil {
+		return err
 	}
 	sweep(dir)
 	return nil
@@ -194,6 +197,9 @@ func digestDir(dir string) ([]byte, error) {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
+		}
+		if !d.Type().IsRegular() {
+			return fmt.Errorf("%s is no regular file", path)
 		}
 		name, err := filepath.Rel(dir, path)
 		if err != nil || name == sealName {

@@ -363,3 +363,36 @@ func TestCallThatNeverBegan(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A table grows to what a module may have and no further, whatever maximum it
+// declares or leaves out; a maximum below that holds.
+func TestTableGrowth(t *testing.T) {
+	grow := func(by int32) []byte { // leaves the old size, or -1
+		return wt.Seq([]byte{0xd0, 0x70}, wt.I32Const(by), []byte{0xfc, 15, 0})
+	}
+	const full = sandbox.MaxTableElements
+	for _, tt := range []struct {
+		name string
+		max  int64
+		by   int32
+		want int32
+	}{
+		{"no maximum, one too many", -1, full, -1},
+		{"no maximum, all there are", -1, full - 1, 1},
+		{"a huge maximum, one too many", 1 << 31, full, -1},
+		{"a huge maximum, all there are", 1 << 31, full - 1, 1},
+		{"its own maximum, one too many", 10, 10, -1},
+		{"its own maximum, all there are", 10, 9, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			engines(t, func(t *testing.T, e *sandbox.Engine) {
+				p := newProbe()
+				p.Table(1, tt.max)
+				i := newProbeInstance(t, e, p.run(grow(tt.by)), sandbox.Env{})
+				if got, err := i.Call(t.Context(), run()); err != nil || got.Status != tt.want {
+					t.Errorf("table.grow gave %d, %v, want %d", got.Status, err, tt.want)
+				}
+			})
+		})
+	}
+}

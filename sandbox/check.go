@@ -112,10 +112,16 @@ func (m *module) identity(wasm []byte) (id [32]byte) {
 	return id
 }
 
-// stripped is the module without its custom sections.
+// stripped is what is compiled: the module without its custom sections, and its
+// table with a maximum. wazero has no limit of its own for table.grow, which takes
+// 8 bytes of the host's memory an element.
 func (m *module) stripped(wasm []byte) []byte {
 	out := slices.Clone(wasm[:8])
 	for _, s := range m.kept {
+		if wasm[s[0]] == sectionTable && m.tables == 1 {
+			out = append(out, m.table.section()...)
+			continue
+		}
 		out = append(out, wasm[s[0]:s[1]]...)
 	}
 	return out

@@ -5,10 +5,21 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
+
+// checkOwner refuses a directory of somebody else, who could replace the code in
+// it at any time.
+func checkOwner(info fs.FileInfo) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("owner is user %d, want %d", st.Uid, os.Geteuid())
+	}
+	return nil
+}
 
 // lockDir locks a directory against other engines, of this process or another,
 // until release is called or the process ends. A shared lock waits for an

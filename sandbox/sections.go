@@ -1,5 +1,7 @@
 package sandbox
 
+import "encoding/binary"
+
 // Kinds of imports and exports.
 const (
 	kindFunc   = 0
@@ -17,6 +19,8 @@ var (
 	sectionRank = [...]int{0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 11, 6}
 )
 
+const sectionTable = 4
+
 // A module is what the sections of a module say. Strings and slices in it don't
 // keep the module's bytes.
 type module struct {
@@ -28,6 +32,7 @@ type module struct {
 	globals     int
 	memories    int
 	tables      int
+	table       table // the one there may be
 	memoryMin   uint32
 	memoryMax   uint32
 	exports     map[string]export
@@ -157,13 +162,32 @@ func (m *module) functionSection(r *reader) {
 func (m *module) tableSection(r *reader) {
 	m.tables = r.limited(3, 1, "tables")
 	for range m.tables {
-		if t := r.byte(); r.err == nil && t != 0x70 && t != 0x6f {
-			r.fail(ReasonFeature, "table type 0x%02x is not admitted", t)
+		if m.table.kind = r.byte(); r.err == nil && m.table.kind != 0x70 && m.table.kind != 0x6f {
+			r.fail(ReasonFeature, "table type 0x%02x is not admitted", m.table.kind)
 		}
-		if n, _, _ := r.limits("table"); n > MaxTableElements {
-			r.fail(ReasonSize, "table of %s elements, limit %s", thousands(n), thousands(MaxTableElements))
+		lo, hi, declared := r.limits("table")
+		if lo > MaxTableElements {
+			r.fail(ReasonSize, "table of %s elements, limit %s", thousands(lo), thousands(MaxTableElements))
 		}
+		if !declared {
+			hi = MaxTableElements
+		}
+		m.table.min, m.table.max = lo, min(hi, MaxTableElements)
 	}
+}
+
+// A table is a table's type.
+type table struct {
+	kind     byte // of its elements
+	min, max uint32
+}
+
+// section is a table section with this one table.
+func (t table) section() []byte {
+	body := []byte{1, t.kind, 1}
+	body = binary.AppendUvarint(body, uint64(t.min)) // unsigned LEB128 is what varints are
+	body = binary.AppendUvarint(body, uint64(t.max))
+	return append([]byte{sectionTable, byte(len(body))}, body...)
 }
 
 func (m *module) memorySection(r *reader) {
