@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -117,14 +118,7 @@ type smokeFile struct {
 // LoadPack reads and decodes a pack file. Every error is an
 // [intent.UsageFault].
 func LoadPack(path string) (*Pack, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > intent.MaxDocumentBytes {
-		err = fmt.Errorf("%d bytes, limit %d", info.Size(), intent.MaxDocumentBytes)
-	}
-	var b []byte
-	if err == nil {
-		b, err = os.ReadFile(path)
-	}
+	b, err := readPack(path)
 	if err != nil {
 		return nil, &intent.UsageFault{Err: fmt.Errorf("open pack %s: %w", path, err)}
 	}
@@ -133,6 +127,20 @@ func LoadPack(path string) (*Pack, error) {
 		return nil, fmt.Errorf("pack %s: %w", path, err)
 	}
 	return p, nil
+}
+
+// readPack reads a file, or a pipe, up to what a document may have.
+func readPack(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, intent.MaxDocumentBytes+1))
+	if err == nil && len(b) > intent.MaxDocumentBytes {
+		err = fmt.Errorf("more than %d bytes", intent.MaxDocumentBytes)
+	}
+	return b, err
 }
 
 // DecodePack decodes a pack file strictly and checks it. Every error is an

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
@@ -183,14 +184,12 @@ func (s *Snapshot) Encode() ([]byte, error) {
 // OpenSnapshot reads a snapshot file. Errors are those of [DecodeSnapshot] and
 // of the file system.
 func OpenSnapshot(path string) (*Snapshot, error) {
-	info, err := os.Stat(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open snapshot: %w", err)
 	}
-	if info.Size() > LimitFileBytes {
-		return nil, fmt.Errorf("open snapshot %s: %w: %d bytes, limit %d", path, ErrLimit, info.Size(), LimitFileBytes)
-	}
-	b, err := os.ReadFile(path)
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, LimitFileBytes+1)) // a pipe has no size to ask for
 	if err != nil {
 		return nil, fmt.Errorf("open snapshot: %w", err)
 	}

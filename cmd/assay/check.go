@@ -100,9 +100,9 @@ func screen(ctx context.Context, p *benchmark.Prepared, path string, module []by
 // renderScreening prints a pass to out, a refusal as one line of talk.
 func renderScreening(out, talk io.Writer, r screened) {
 	if !r.Passed {
-		fmt.Fprintf(talk, "assay: error: %s: %s\n", r.File, r.Detail)
+		fmt.Fprintf(talk, "assay: error: %s: %s\n", printable(r.File), r.Detail)
 		fmt.Fprintf(talk, "assay: hint: stage %d of 3, %s\n", r.Stage, r.Code)
 		return
 	}
-	fmt.Fprintf(out, "%s: passed, %s %s, %s\n", r.File, r.Name, r.Version, r.Detail)
+	fmt.Fprintf(out, "%s: passed, %s %s, %s\n", printable(r.File), r.Name, r.Version, r.Detail)
 }

@@ -115,14 +115,14 @@ func (o *setup) engine(ctx context.Context, s streams) (*sandbox.Engine, error) 
 	if dir == "" {
 		base, err := s.cacheDir()
 		if err != nil {
-			fmt.Fprintf(s.err, "assay: warning: compiled modules are not kept: %v\n", err)
+			fmt.Fprintf(s.err, "assay: warning: compiled modules are not kept: %s\n", oneLine(err))
 		} else {
 			dir = filepath.Join(base, "assay", "modules")
 		}
 	}
 	return sandbox.New(ctx, sandbox.Config{
 		CacheDir: dir,
-		Notice:   func(n sandbox.Notice) { fmt.Fprintf(s.err, "assay: warning: %s\n", n) },
+		Notice:   func(n sandbox.Notice) { fmt.Fprintf(s.err, "assay: warning: %s\n", printable(n.String())) },
 	})
 }
 

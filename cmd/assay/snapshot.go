@@ -143,7 +143,7 @@ func newSnapshotVerify(s streams) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(s.out, "%s: %s\n  content %s\n", path, report.Statement(), hex.EncodeToString(report.Hash[:]))
+				fmt.Fprintf(s.out, "%s: %s\n  content %s\n", printable(path), report.Statement(), hex.EncodeToString(report.Hash[:]))
 			}
 			return nil
 		},
