@@ -63,7 +63,9 @@ func (s *Store) commit(e *Epoch, pack []byte) error {
 		e.Number = 0
 		return fmt.Errorf("store epoch: %w", err)
 	}
-	return s.sweep()
+	// The epoch is in. What cannot be removed now costs space until the next open.
+	_ = s.sweep()
+	return nil
 }
 
 // withoutRecords is e as it is stored: rows have a bucket of their own, and logs

@@ -178,7 +178,10 @@ func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Rec
 	if solver.StateRefused() != "" {
 		row.Notes = append(row.Notes, harness.NoteStateRefused)
 	}
-	if a.QuoteCause != intent.CauseNone && a.QuoteCause != intent.CauseNotImplemented {
+	switch a.QuoteCause {
+	case intent.CauseNone, intent.CauseNotImplemented:
+	case intent.CauseTimeout: // another host may not repeat it, and the row has a value of its own
+	default:
 		row.Notes = append(row.Notes, "quote: "+string(a.QuoteCause))
 	}
 

@@ -28,7 +28,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"assay": main})
+	testscript.Main(tidy{m}, map[string]func(){"assay": main})
+}
+
+// tidy removes what tests share when all of them are done.
+type tidy struct{ m *testing.M }
+
+func (t tidy) Run() int {
+	code := t.m.Run()
+	os.RemoveAll(shared.dir)
+	return code
 }
 
 // shared holds what is dear to make: the compiled solvers and the sandbox's
@@ -40,7 +49,6 @@ var shared = struct {
 }{}
 
 func TestScripts(t *testing.T) {
-	t.Cleanup(func() { os.RemoveAll(shared.dir) })
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -259,5 +267,39 @@ func TestInterruptedBenchExits130(t *testing.T) {
 	}
 	if !strings.HasPrefix(talk.String(), "assay: error: ") || strings.Count(talk.String(), "\n") != 1 {
 		t.Errorf("talk %q, want one line of error", talk.String())
+	}
+}
+
+// The README shows what bench prints, but for what depends on the Go version that
+// built the solvers: the digest of their rows and their memory.
+func TestReadmeShowsWhatBenchPrints(t *testing.T) {
+	shared.Do(func() { shared.dir, shared.err = buildSolvers() })
+	if shared.err != nil {
+		t.Fatal(shared.err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sample, found := strings.Cut(string(readme), "\n    pack  ")
+	sample, _, found2 := strings.Cut("    pack  "+sample, "\n       …")
+	if !found || !found2 {
+		t.Fatal("README.md has no sample of what bench prints")
+	}
+	var out strings.Builder
+	s := streams{out: &out, err: io.Discard, cacheDir: func() (string, error) { return filepath.Join(shared.dir, "cache"), nil }}
+	args := []string{"bench", "--state", t.TempDir(), filepath.Join(shared.dir, "swap.wasm"), filepath.Join(shared.dir, "fallback.wasm")}
+	if code := run(t.Context(), args, s); code != exitOK {
+		t.Fatalf("bench exited %d", code)
+	}
+	printed := strings.Split(out.String(), "\n")
+	for i, want := range strings.Split(sample, "\n") {
+		want = strings.TrimPrefix(want, "    ")
+		if strings.HasPrefix(want, "rows_digest  ") || strings.HasPrefix(want, "   gas ") {
+			continue
+		}
+		if printed[i] != want {
+			t.Errorf("line %d: README has %q, bench prints %q", i+1, want, printed[i])
+		}
 	}
 }
