@@ -56,7 +56,7 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 		"gas " + thousands(s.GasUsed), "memory " + size(uint64(s.PeakPages)<<16),
 		"host calls " + thousands(s.HostCalls), "chain reads " + thousands(s.Reads),
 	})
-	for i, line := range fold(stateLine(s), columns-10, reasonLines) {
+	for i, line := range fold(stateLine(s), columns-10) {
 		lead := "   state  "
 		if i > 0 {
 			lead = "          "
@@ -80,13 +80,13 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 			why = string(row.Cause)
 		}
 		fmt.Fprintf(w, "%s%s  %s\n", lead, row.IntentID, why)
-		for _, line := range fold(row.Reason, columns-len(lead)-2, reasonLines) {
+		for _, line := range fold(row.Reason, columns-len(lead)-2) {
 			fmt.Fprintf(w, "%*s%s\n", len(lead)+2, "", line)
 		}
 	}
 }
 
-// reasonLines is how many lines of a reason the summary shows; the document of
+// reasonLines is how many lines of a reason or note the summary shows; the document of
 // --output json has all of it.
 const reasonLines = 2
 
@@ -94,12 +94,12 @@ const reasonLines = 2
 // asks no environment.
 var cells = &runewidth.Condition{StrictEmojiNeutral: true}
 
-// fold cuts s into at most n lines of width columns, after a space where one is
+// fold cuts s into at most [reasonLines] lines of width columns, after a space where one is
 // near, and marks what is left out.
-func fold(s string, width, n int) []string {
+func fold(s string, width int) []string {
 	var lines []string
 	for cells.StringWidth(s) > width {
-		if len(lines) == n-1 {
+		if len(lines) == reasonLines-1 {
 			return append(lines, clip(s, width))
 		}
 		line := cells.Truncate(s, width+1, "")

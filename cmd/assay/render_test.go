@@ -70,7 +70,7 @@ func TestFold(t *testing.T) {
 		{"what is left out is marked", "0123456789 0123456789 0123456789", []string{"0123456789", "012345678…"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, fold(tt.in, 10, 2)); diff != "" {
+			if diff := cmp.Diff(tt.want, fold(tt.in, 10)); diff != "" {
 				t.Error(diff)
 			}
 		})

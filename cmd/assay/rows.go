@@ -38,7 +38,7 @@ func renderRow(w io.Writer, r benchmark.Record, c benchmark.Case) {
 	wrap(w, "   "+r.Row.IntentID+"  ", "  ", []string{
 		outcome, "score " + clipScore(r.Row.Score), "gas " + thousands(r.Row.GasUsed), fmt.Sprintf("nonce %d", c.State.Nonce),
 	})
-	for _, line := range fold(r.Detail, columns-5, reasonLines) {
+	for _, line := range fold(r.Detail, columns-5) {
 		fmt.Fprintf(w, "     %s\n", line)
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.State.RawParams)) {
