@@ -93,9 +93,8 @@ func TestKillLeavesTheStoreWhole(t *testing.T) {
 		if newest < said || newest > said+1 {
 			t.Fatalf("epoch %d is the newest, %d were said to be committed", newest, said)
 		}
-		const retained = 256
-		if len(numbers) != min(newest, retained) {
-			t.Fatalf("%d epochs are kept of %d, want the last %d", len(numbers), newest, retained)
+		if len(numbers) != min(newest, benchmark.RetainEpochs) {
+			t.Fatalf("%d epochs are kept of %d, want the last %d", len(numbers), newest, benchmark.RetainEpochs)
 		}
 		said = newest
 		for _, n := range numbers {
@@ -173,8 +172,12 @@ func commitForever(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := len(numbers) + 1; ; n++ {
-		commit(t, s, epochOf("aa", "ann", "bob"), map[string][]byte{"ann": stateAfter(uint64(n))})
+	next := uint64(1)
+	if len(numbers) > 0 {
+		next += numbers[len(numbers)-1]
+	}
+	for n := next; ; n++ {
+		commit(t, s, epochOf("aa", "ann", "bob"), map[string][]byte{"ann": stateAfter(n)})
 		fmt.Printf("committed %d\n", n)
 	}
 }
