@@ -49,11 +49,12 @@ type Progress struct {
 // admission gets a row with cause refused for every intent. A session that the
 // validator fails at is run again, alone, after the others; see [Session.Fault].
 //
-// Errors: an [intent.UsageFault] (the same module or the same miner and role
-// twice among them), those of [Store], an [intent.InfraFault], ctx's. With an
+// Errors: an [intent.UsageFault] (the same module or the same miner twice in one
+// role among them), those of [Store], an [intent.InfraFault], ctx's. With an
 // error nothing was stored: an epoch is committed whole, at its end.
 func RunEpoch(ctx context.Context, p *Prepared, entrants []Entrant, workers int, store *Store, progress Progress) (*Epoch, error) {
-	if err := checkEntrants(entrants, workers); err != nil {
+	identities, err := p.checkEntrants(entrants, workers)
+	if err != nil {
 		return nil, &intent.UsageFault{Err: err}
 	}
 	if store != nil {
@@ -64,9 +65,9 @@ func RunEpoch(ctx context.Context, p *Prepared, entrants []Entrant, workers int,
 		defer end()
 	}
 	r := &epochRun{Prepared: p, store: store, workers: workers, progress: progress}
-	for _, e := range entrants {
+	for i, e := range entrants {
 		e.Role = cmp.Or(e.Role, RoleCandidate)
-		r.jobs = append(r.jobs, &job{Entrant: e})
+		r.jobs = append(r.jobs, &job{Entrant: e, identity: identities[i]})
 	}
 	defer r.close()
 	e, err := r.epoch(ctx)
@@ -89,7 +90,49 @@ func RunEpoch(ctx context.Context, p *Prepared, entrants []Entrant, workers int,
 	return e, nil
 }
 
-func checkEntrants(entrants []Entrant, workers int) error {
+// CheckEntrants says what [RunEpoch] would refuse about entrants, before
+// anything is compiled, run or written. The error is an [intent.UsageFault].
+func (p *Prepared) CheckEntrants(entrants []Entrant, workers int) error {
+	if _, err := p.checkEntrants(entrants, workers); err != nil {
+		return &intent.UsageFault{Err: err}
+	}
+	return nil
+}
+
+// checkEntrants returns the identities of the entrants' modules.
+func (p *Prepared) checkEntrants(entrants []Entrant, workers int) ([]string, error) {
+	if err := checkOwners(entrants, workers); err != nil {
+		return nil, err
+	}
+	// A module that stands twice in one role could give two sessions one id.
+	type entry struct {
+		identity string
+		role     Role
+	}
+	first := map[entry]string{}
+	identities := make([]string, len(entrants))
+	for i, e := range entrants {
+		identities[i] = p.identity(e.Module)
+		k := entry{identities[i], cmp.Or(e.Role, RoleCandidate)}
+		if miner, ok := first[k]; ok {
+			return nil, fmt.Errorf("miners %s and %s bring the same module %s", quoted(miner), quoted(e.Miner), k.identity)
+		}
+		first[k] = e.Miner
+	}
+	return identities, nil
+}
+
+// identity names a module, whether it is admitted or not. What is no module is
+// named by all of its bytes.
+func (p *Prepared) identity(wasm []byte) string {
+	report, _ := p.engine.Check(wasm, harness.Profile)
+	if report.Identity == [32]byte{} {
+		return hexSum(wasm)
+	}
+	return hex.EncodeToString(report.Identity[:])
+}
+
+func checkOwners(entrants []Entrant, workers int) error {
 	if len(entrants) == 0 || len(entrants) > MaxEntrants {
 		return fmt.Errorf("%d solvers, want 1 to %d", len(entrants), MaxEntrants)
 	}
@@ -138,9 +181,6 @@ type epochRun struct {
 func (r *epochRun) epoch(ctx context.Context) (*Epoch, error) {
 	if err := r.each(ctx, r.admit); err != nil {
 		return nil, err
-	}
-	if err := r.distinct(); err != nil {
-		return nil, &intent.UsageFault{Err: err}
 	}
 	if err := r.each(ctx, r.attempt); err != nil {
 		return nil, err
@@ -195,7 +235,6 @@ func (r *epochRun) admit(ctx context.Context, j *job) error {
 
 func (r *epochRun) compile(ctx context.Context, j *job) (err error) {
 	defer recovered(&err)
-	j.identity = hexSum(j.Module)
 	m, err := r.engine.Compile(ctx, j.Module, harness.Profile)
 	if errors.As(err, &j.refusal) {
 		return nil
@@ -203,8 +242,7 @@ func (r *epochRun) compile(ctx context.Context, j *job) (err error) {
 	if err != nil {
 		return fmt.Errorf("compile: %w", err)
 	}
-	identity := m.Identity()
-	j.module, j.identity = m, hex.EncodeToString(identity[:])
+	j.module = m
 	return nil
 }
 
@@ -215,52 +253,6 @@ func (r *epochRun) close() {
 			j.module.Close()
 		}
 	}
-}
-
-// distinct refuses a module that stands twice in one role: its two sessions
-// could have one id.
-func (r *epochRun) distinct() error {
-	list := make([]Entrant, len(r.jobs))
-	ids := make([]string, len(r.jobs))
-	for i, j := range r.jobs {
-		list[i], ids[i] = j.Entrant, j.identity
-	}
-	return distinct(list, ids)
-}
-
-func distinct(entrants []Entrant, identities []string) error {
-	type entry struct {
-		identity string
-		role     Role
-	}
-	first := map[entry]string{}
-	for i, e := range entrants {
-		k := entry{identities[i], cmp.Or(e.Role, RoleCandidate)}
-		if miner, ok := first[k]; ok {
-			return fmt.Errorf("miners %s and %s bring the same module %s", quoted(miner), quoted(e.Miner), k.identity)
-		}
-		first[k] = e.Miner
-	}
-	return nil
-}
-
-// CheckEntrants says what [RunEpoch] would refuse about entrants, before
-// anything is compiled, run or written. The error is an [intent.UsageFault].
-func (p *Prepared) CheckEntrants(entrants []Entrant, workers int) error {
-	if err := checkEntrants(entrants, workers); err != nil {
-		return &intent.UsageFault{Err: err}
-	}
-	ids := make([]string, len(entrants))
-	for i, e := range entrants {
-		ids[i] = hexSum(e.Module)
-		if report, err := p.engine.Check(e.Module, harness.Profile); err == nil {
-			ids[i] = hex.EncodeToString(report.Identity[:])
-		}
-	}
-	if err := distinct(entrants, ids); err != nil {
-		return &intent.UsageFault{Err: err}
-	}
-	return nil
 }
 
 // attempt is the first run of a job. Its error ends the epoch; a fault at this
@@ -345,9 +337,6 @@ func (r *epochRun) again(ctx context.Context, j *job) error {
 		j.err = r.compile(ctx, j)
 		if ctx.Err() != nil {
 			return ctx.Err()
-		}
-		if err := r.distinct(); err != nil {
-			return &intent.UsageFault{Err: err}
 		}
 	}
 	if err := r.run(ctx, j); err != nil {

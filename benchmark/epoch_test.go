@@ -278,21 +278,30 @@ func TestEntrantsAreChecked(t *testing.T) {
 	t.Parallel()
 	p := prepare(t, newEngine(t), decode(t, marshal(t, standardFile(t))))
 	a, b := good(t), guest(t, "other", nil)
-	twin := append(slices.Clone(a), wasmtest.Section(0, []byte("\x01xcustom"))...)
+	custom := wasmtest.Section(0, []byte("\x01xcustom"))
+	twin := append(slices.Clone(a), custom...)
+	refused := guest(t, "refused", func(o *wasmtest.Options) { o.Omit = append(o.Omit, plan) })
+	refusedTwin := append(slices.Clone(refused), custom...)
 	for name, entrants := range map[string][]benchmark.Entrant{
 		"nobody":                             nil,
 		"the same file twice":                {{Miner: "ann", Module: a}, {Miner: "bob", Module: a}},
 		"one module but for custom sections": {{Miner: "ann", Module: a}, {Miner: "bob", Module: twin}},
+		"a refused one but for the same":     {{Miner: "ann", Module: refused}, {Miner: "bob", Module: refusedTwin}},
 		"a miner twice":                      {{Miner: "ann", Module: a}, {Miner: "ann", Module: append(b, 0)}},
 		"no miner":                           {{Module: a}},
 		"a long name":                        {{Miner: strings.Repeat("x", 129), Module: a}},
 		"a name that is not UTF-8":           {{Miner: "\xff", Module: a}},
 		"an unknown role":                    {{Miner: "ann", Role: "king", Module: a}},
 	} {
-		_, err := benchmark.RunEpoch(t.Context(), p, entrants, 1, nil, benchmark.Progress{})
+		_, err := benchmark.RunEpoch(t.Context(), p, entrants, 1, nil, benchmark.Progress{
+			Admitted: func(benchmark.Entrant, string) { t.Errorf("%s: found after a module was compiled", name) },
+		})
 		var usage *intent.UsageFault
 		if !errors.As(err, &usage) {
 			t.Errorf("%s: %v, want a usage fault", name, err)
+		}
+		if err := p.CheckEntrants(entrants, 1); !errors.As(err, &usage) {
+			t.Errorf("%s: CheckEntrants: %v, want a usage fault", name, err)
 		}
 	}
 	for _, workers := range []int{0, -1, benchmark.MaxWorkers + 1} {
@@ -300,6 +309,35 @@ func TestEntrantsAreChecked(t *testing.T) {
 		var usage *intent.UsageFault
 		if !errors.As(err, &usage) {
 			t.Errorf("%d workers: %v, want a usage fault", workers, err)
+		}
+	}
+}
+
+// A champion that enters again as a candidate runs twice, as two sessions.
+func TestOneModuleCanStandInTwoRoles(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, newEngine(t), decode(t, marshal(t, standardFile(t))))
+	store := openStore(t, t.TempDir())
+	entrants := []benchmark.Entrant{
+		{Miner: "ann", Role: benchmark.RoleChampion, Module: good(t)},
+		{Miner: "ann", Role: benchmark.RoleCandidate, Module: good(t)},
+		{Miner: "bob", Role: benchmark.RoleBar, Module: good(t)},
+	}
+	e := runEpoch(t, p, entrants, 2, store)
+	ids := map[string]bool{}
+	for _, s := range e.Sessions {
+		ids[s.ID] = true
+	}
+	if len(ids) != len(entrants) {
+		t.Errorf("%d sessions of %d entrants", len(ids), len(entrants))
+	}
+	back, err := store.Epoch(e.Number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range back.Sessions {
+		if len(s.Records) != intents {
+			t.Errorf("%s as %s: %d rows are stored, want %d", s.Miner, s.Role, len(s.Records), intents)
 		}
 	}
 }
