@@ -23,7 +23,8 @@ func (s *Store) begin() (end func(), err error) {
 // commit writes an epoch, its pack, its rows and the references to its states
 // in one transaction, and gives the epoch its number. The states themselves
 // are in blobs already. States nothing refers to any more are removed
-// afterwards; if the process dies before that, the next open removes them.
+// afterwards. That may fail, or the process die before it: the next commit or
+// open removes them, and open says what stands in the way.
 func (s *Store) commit(e *Epoch, pack []byte) error {
 	err := s.update(func(tx *bbolt.Tx) error {
 		epochs := tx.Bucket(bucketEpochs)
@@ -63,7 +64,8 @@ func (s *Store) commit(e *Epoch, pack []byte) error {
 		e.Number = 0
 		return fmt.Errorf("store epoch: %w", err)
 	}
-	// The epoch is in. What cannot be removed now costs space until the next open.
+	// The epoch is in: what is left behind costs space, and no error may say that
+	// nothing was stored.
 	_ = s.sweep()
 	return nil
 }

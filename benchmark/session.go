@@ -30,7 +30,7 @@ type Session struct {
 	StateNote     string   `json:"state_note"` // what became of the state, for people
 	Restarts      int      `json:"restarts"`
 	Notes         []string `json:"notes"`           // failures that cost nothing, quoted
-	Fault         string   `json:"fault,omitempty"` // what the validator failed at, "" = nothing
+	Fault         string   `json:"fault,omitempty"` // what the validator failed at, quoted: void rows or a state not kept; "" = nothing
 	Records       []Record `json:"records,omitempty"`
 
 	// Log is what the solver logged, at most [sandbox.SessionLogBytes], as it
