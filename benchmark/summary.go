@@ -136,12 +136,14 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 	return out, total, nil
 }
 
-// worst picks the rows without value first, then those with the lowest scores;
-// rows that earned everything are not among them.
+// worst picks the rows without value first, then those with the lowest scores.
+// Rows that earned everything are not among them, nor are void ones: what those
+// would have earned is not known.
 func worst(records []Record, scores []*big.Int) []Worst {
 	order := make([]int, 0, len(records))
 	for i, r := range records {
-		if r.Row.Cause != intent.CauseNone || scores[i].Cmp(scoreOne) < 0 {
+		void, whole := r.Row.Cause == intent.CauseInfra, scores[i].Cmp(scoreOne) == 0
+		if !void && !whole {
 			order = append(order, i)
 		}
 	}

@@ -65,8 +65,8 @@ func TestASessionOfVoidRowsHasNoScore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got[0].Score != "" || got[0].Void != 1 {
-		t.Errorf("score %q with %d rows void, want none", got[0].Score, got[0].Void)
+	if got[0].Score != "" || got[0].Void != 1 || len(got[0].Worst) != 0 {
+		t.Errorf("score %q with %d rows void, worst %+v: want no score and no worst", got[0].Score, got[0].Void, got[0].Worst)
 	}
 }
 
