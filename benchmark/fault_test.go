@@ -211,6 +211,25 @@ func TestAPackClosesBeforeItsPinnedTime(t *testing.T) {
 	}
 }
 
+// Two of three smoke intents are no screening, whatever they say.
+func TestScreenWantsEverySmokeIntent(t *testing.T) {
+	t.Parallel()
+	p := prepare(t, newEngine(t), decode(t, edit(t, func(f file) {
+		for _, id := range []string{"bad", "worse"} {
+			app := tipApp()
+			app["app_id"], app["js_code"] = id, "exports.score = ("
+			f["apps"] = append(f["apps"].([]any), app)
+			f["self_tests"] = append(f["self_tests"].([]any), file{"app_id": id, "state": tipState(id), "plan": tipPlan("900")})
+		}
+		item(f["smoke"], 1)["app_id"] = "worse"
+	})))
+	_, err := p.Screen(t.Context(), good(t))
+	var fault *intent.AppFault
+	if !errors.As(err, &fault) || fault.AppID != "worse" {
+		t.Errorf("Screen() = %v, want a fault of the app worse", err)
+	}
+}
+
 func TestScreenUsesThePacksSmokeIntents(t *testing.T) {
 	t.Parallel()
 	p := prepare(t, newEngine(t), decode(t, marshal(t, standardFile(t))))

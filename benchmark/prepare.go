@@ -351,11 +351,13 @@ func (p *Prepared) options() harness.Options {
 // Screen runs [harness.Screen] on a module with the pack's smoke intents. All of
 // them have to be left: an [intent.AppFault] says that one's app was dropped.
 func (p *Prepared) Screen(ctx context.Context, wasm []byte) (*harness.Screening, error) {
-	if len(p.smoke) < len(p.pack.Smoke) {
-		return nil, fmt.Errorf("screen: %w", &intent.AppFault{
-			AppID: p.dropped[0].App,
-			Err:   fmt.Errorf("%d of %d smoke intents are left", len(p.smoke), len(p.pack.Smoke)),
-		})
+	for _, s := range p.pack.Smoke {
+		if slices.ContainsFunc(p.dropped, func(d DroppedApp) bool { return d.App == s.App }) {
+			return nil, fmt.Errorf("screen: %w", &intent.AppFault{
+				AppID: s.App,
+				Err:   fmt.Errorf("%d of %d smoke intents are left", len(p.smoke), len(p.pack.Smoke)),
+			})
+		}
 	}
 	return harness.Screen(ctx, p.engine, wasm, harness.ScreenOptions{Options: p.options(), Smoke: p.smoke})
 }
