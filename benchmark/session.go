@@ -180,7 +180,8 @@ func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Rec
 	}
 	switch a.QuoteCause {
 	case intent.CauseNone, intent.CauseNotImplemented:
-	case intent.CauseTimeout: // another host may not repeat it, and the row has a value of its own
+	case intent.CauseTimeout, intent.CauseStalled, intent.CauseSessionEnded:
+		// A clock decided: another host may not repeat it, and the row stands.
 	default:
 		row.Notes = append(row.Notes, "quote: "+string(a.QuoteCause))
 	}
