@@ -34,7 +34,7 @@ type Session struct {
 	Records       []Record `json:"records,omitempty"`
 
 	// Log is what the solver logged, at most [sandbox.SessionLogBytes], as it
-	// wrote it but for invalid UTF-8. It is in no digest and no store.
+	// wrote it, with "?" for what is not UTF-8. It is in no digest and no store.
 	Log string `json:"log,omitempty"`
 
 	state []byte // to keep; nil with StateOut empty
@@ -96,18 +96,18 @@ func (r *run) session(ctx context.Context, m *sandbox.Module, state []byte) erro
 	o.State = state
 	solver, err := harness.Open(ctx, m, o)
 	var never *intent.MinerFault
-	if errors.As(err, &never) {
+	if err != nil && !errors.As(err, &never) {
+		return err
+	}
+	defer func() {
+		r.setLog(solver.Log())
+		solver.Close(context.WithoutCancel(ctx))
+	}()
+	if never != nil {
 		r.StateNote = "kept: the solver never started"
 		r.fill(never.Cause, never.Detail)
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer func() {
-		r.Log = strings.ToValidUTF8(string(solver.Log()), "\ufffd")
-		solver.Close(context.WithoutCancel(ctx))
-	}()
 	meta := solver.Metadata()
 	r.Name, r.Version = intent.Quoted(meta.Name, harness.MaxNameRunes), intent.Quoted(meta.Version, harness.MaxNameRunes)
 
@@ -131,6 +131,10 @@ func (r *run) session(ctx context.Context, m *sandbox.Module, state []byte) erro
 	r.keep(solver.StateRefused(), final)
 	return nil
 }
+
+// setLog keeps a log as text. What is not UTF-8 is replaced by a character as
+// short as it can be: the log gets no longer.
+func (s *Session) setLog(log []byte) { s.Log = strings.ToValidUTF8(string(log), "?") }
 
 // add appends one record.
 func (r *run) add(rec Record) {

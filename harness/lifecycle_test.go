@@ -214,7 +214,7 @@ func TestUnstarted(t *testing.T) {
 			o.Limits = tt.limits
 			s, err := harness.Open(t.Context(), compile(t, puppetModule()), o)
 			var f *intent.MinerFault
-			if s != nil || !errors.As(err, &f) || f.Cause != intent.CauseSessionEnded || !strings.Contains(f.Detail, tt.detail) {
+			if s == nil || !errors.As(err, &f) || f.Cause != intent.CauseSessionEnded || !strings.Contains(f.Detail, tt.detail) {
 				t.Errorf("Open() = %v, %v, want session_ended with %q", s, err, tt.detail)
 			}
 		})

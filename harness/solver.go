@@ -59,7 +59,8 @@ type market struct {
 //
 // A *intent.MinerFault means that the solver never started. Its cause is
 // session_ended and its detail names the phase and the true cause; every row of
-// the session has both. A *intent.UsageFault names what is wrong with o. Any
+// the session has both. The solver that comes with it is closed, and only what it
+// said so far can be read: log, metadata, notes. A *intent.UsageFault names what is wrong with o. Any
 // other error is the host's. ctx bounds the opening only. The caller closes the
 // solver.
 func Open(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
@@ -77,7 +78,7 @@ func Open(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
 	}
 	if f != nil {
 		s.Close(ctx)
-		return nil, f.unstarted()
+		return s, f.unstarted()
 	}
 	return s, nil
 }
