@@ -28,12 +28,8 @@ func (s *Store) CommitEpoch(e *Epoch, pack []byte, states map[string][]byte) err
 // RetainEpochs is the retention of a store.
 const RetainEpochs = retainEpochs
 
-// ParseScore and FormatScore are the integers behind a summary's score.
-var (
-	ParseScore  = parseScore
-	FormatScore = formatScore
-	Rank        = rank
-)
+// Rank makes the summaries of sessions.
+var Rank = rank
 
 // Compare holds a second run against the first: how many rows are left, and
 // what the validator failed at.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strings"
 
 	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/scoring"
 )
 
 // An Epoch is the outcome of a set of sessions over one pack, decided and
@@ -100,12 +100,15 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 	causes := map[intent.Cause]int{}
 	scores := make([]*big.Int, len(s.Records))
 	for i, r := range s.Records {
-		score, err := parseScore(r.Row.Score)
-		if err != nil {
-			return Summary{}, nil, fmt.Errorf("row %s: %w", r.Row.IntentID, err)
+		scores[i] = new(big.Int) // of a void row, which says nothing
+		if r.Row.Score != "" {
+			score, ok := scoring.ParseScore(r.Row.Score)
+			if !ok {
+				return Summary{}, nil, fmt.Errorf("row %s: score %q is no decimal in [0,1]", r.Row.IntentID, r.Row.Score)
+			}
+			scores[i] = score
+			total.Add(total, score)
 		}
-		scores[i] = score
-		total.Add(total, score)
 		switch r.Row.Cause {
 		case intent.CauseNone:
 			out.Valued++
@@ -122,7 +125,7 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 	}
 	if judged := int64(out.Intents - out.Void); judged > 0 {
 		total.Div(total, big.NewInt(judged))
-		out.Score = formatScore(total)
+		out.Score = scoring.FormatScore(total)
 	}
 
 	out.Failures = make([]CauseCount, 0, len(causes))
@@ -142,7 +145,7 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 func worst(records []Record, scores []*big.Int) []Worst {
 	order := make([]int, 0, len(records))
 	for i, r := range records {
-		void, whole := r.Row.Cause == intent.CauseInfra, scores[i].Cmp(scoreOne) == 0
+		void, whole := r.Row.Cause == intent.CauseInfra, r.Row.Score == "1"
 		if !void && !whole {
 			order = append(order, i)
 		}
@@ -164,38 +167,4 @@ func worst(records []Record, scores []*big.Int) []Worst {
 		})
 	}
 	return out
-}
-
-// Scores are added as integers of 10^-18.
-
-const scoreDigits = 18
-
-var scoreOne = new(big.Int).Exp(big.NewInt(10), big.NewInt(scoreDigits), nil)
-
-// parseScore reads a decimal in [0,1]; the empty string is 0. Digits after the
-// eighteenth are cut off.
-func parseScore(s string) (*big.Int, error) {
-	if s == "" {
-		return new(big.Int), nil
-	}
-	whole, frac, _ := strings.Cut(s, ".")
-	frac = (frac + strings.Repeat("0", scoreDigits))[:scoreDigits]
-	v, ok := new(big.Int).SetString(whole+frac, 10)
-	if !ok || whole != "0" && whole != "1" || v.Cmp(scoreOne) > 0 {
-		return nil, fmt.Errorf("score %q is not a decimal in [0,1]", s)
-	}
-	return v, nil
-}
-
-// formatScore prints the shortest decimal of v·10^-18.
-func formatScore(v *big.Int) string {
-	digits := v.String()
-	if n := scoreDigits + 1 - len(digits); n > 0 {
-		digits = strings.Repeat("0", n) + digits
-	}
-	whole, frac := digits[:len(digits)-scoreDigits], strings.TrimRight(digits[len(digits)-scoreDigits:], "0")
-	if frac == "" {
-		return whole
-	}
-	return whole + "." + frac
 }

@@ -122,6 +122,20 @@ func clamp(v *big.Int) *big.Int {
 	return v
 }
 
+// ParseScore reads a score, a JSON number in [0,1], as a multiple of 10^-18 that
+// [FormatScore] prints. Digits after the eighteenth are cut off. It reports
+// whether text is a score.
+func ParseScore(text string) (*big.Int, bool) {
+	v, ok := parseDecimal(text)
+	if !ok || v.Sign() < 0 || v.Cmp(one) > 0 {
+		return nil, false
+	}
+	return v, true
+}
+
+// FormatScore prints a multiple of 10^-18 as the shortest decimal there is.
+func FormatScore(v *big.Int) string { return formatDecimal(v) }
+
 // Composite is the score of an auto-triggered intent with ground truth,
 // 0.4·trigger + 0.6·plan, rounded towards zero to 18 decimals. It is for display
 // only. Score is a decimal as in [Score.Score]; text that is none counts as 0.

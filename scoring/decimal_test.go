@@ -97,6 +97,27 @@ func TestDecimalRoundTrips(t *testing.T) {
 	})
 }
 
+func TestScoresAreDecimalsFromZeroToOne(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"nothing", "0", "0"},
+		{"everything", "1", "1"},
+		{"between", "0.250", "0.25"},
+		{"the digits that are kept", "0.9999999999999999999", "0.999999999999999999"},
+		{"more than everything", "1.000000000000000001", ""},
+		{"less than nothing", "-0.000000000000000001", ""},
+		{"no number", "0.x", ""},
+		{"no text", "", ""},
+	} {
+		got := ""
+		if v, ok := scoring.ParseScore(tt.text); ok {
+			got = scoring.FormatScore(v)
+		}
+		if got != tt.want {
+			t.Errorf("%s: score %q reads as %q, want %q", tt.name, tt.text, got, tt.want)
+		}
+	}
+}
+
 func TestComposite(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
