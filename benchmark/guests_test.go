@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/subnet112/assay/benchmark"
 	"github.com/subnet112/assay/sandbox/wasmtest"
 )
 
@@ -71,4 +72,16 @@ func remembering(t testing.TB) []byte {
 		o.Answers[plan] = a
 		o.Omit, o.Stateful = nil, true
 	})
+}
+
+// quartet is a solver that traps on its fourth intent, one that spends its
+// restarts, one that keeps state, and one that does nothing wrong.
+func quartet(t testing.TB) []benchmark.Entrant {
+	t.Helper()
+	return []benchmark.Entrant{
+		{Miner: "trapper", Module: acting(t, "trapper", wasmtest.Trap, 4)},
+		{Miner: "crasher", Module: acting(t, "crasher", wasmtest.Trap, 0)},
+		{Miner: "learner", Module: remembering(t)},
+		{Miner: "good", Module: good(t)},
+	}
 }

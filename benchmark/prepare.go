@@ -106,9 +106,6 @@ func Prepare(ctx context.Context, p *Pack, snapshots map[common.Hash]*chain.Snap
 // Pack returns the pack. It is not to be changed.
 func (p *Prepared) Pack() *Pack { return p.pack }
 
-// Digest returns the pack's digest.
-func (p *Prepared) Digest() string { return p.digest }
-
 // Intents is how many rows every session yields.
 func (p *Prepared) Intents() int { return len(p.cases) }
 

@@ -11,9 +11,6 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// StateLimit is the largest state a solver may keep, in bytes.
-const StateLimit = 50 << 20
-
 // A stateRef says which blob is a miner's state.
 type stateRef struct {
 	Hash  string `json:"hash"`

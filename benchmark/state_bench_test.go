@@ -29,7 +29,7 @@ func stateBytes(size int, n uint64) []byte {
 // be kept. Each iteration replaces the state of one miner by another of its
 // size and reads it back; see docs/rationale/0002.
 func BenchmarkStateAsFile(b *testing.B) {
-	for _, size := range []int{64 << 10, 1 << 20, benchmark.StateLimit} {
+	for _, size := range []int{64 << 10, 1 << 20, stateLimit} {
 		b.Run(fmt.Sprint(size>>10, "KiB"), func(b *testing.B) {
 			dir := b.TempDir()
 			s := openStore(b, dir)
@@ -49,7 +49,7 @@ func BenchmarkStateAsFile(b *testing.B) {
 }
 
 func BenchmarkStateInBolt(b *testing.B) {
-	for _, size := range []int{64 << 10, 1 << 20, benchmark.StateLimit} {
+	for _, size := range []int{64 << 10, 1 << 20, stateLimit} {
 		b.Run(fmt.Sprint(size>>10, "KiB"), func(b *testing.B) {
 			dir := b.TempDir()
 			s := openStore(b, dir)
@@ -144,7 +144,7 @@ func hoarder(t testing.TB) []byte {
 	return guest(t, "hoarder", func(o *wasmtest.Options) {
 		o.Omit = nil
 		o.Answers[restore] = wasmtest.Answer{Act: wasmtest.Echo, Status: 0}
-		o.Answers[serialize] = wasmtest.Answer{Pad: benchmark.StateLimit}
+		o.Answers[serialize] = wasmtest.Answer{Pad: stateLimit}
 	})
 }
 
@@ -179,14 +179,14 @@ func largestState(t testing.TB) func() {
 	f := standardFile(t)
 	f["cases"] = f["cases"].([]any)[:1]
 	pack := decode(t, marshal(t, f))
-	pack.Limits.Restore.OutputBytes = 2 * benchmark.StateLimit // it echoes what it reads
+	pack.Limits.Restore.OutputBytes = 2 * stateLimit // it echoes what it reads
 	p := prepare(t, newEngine(t), pack)
 	store := openStore(t, t.TempDir())
 	entrants := []benchmark.Entrant{{Miner: "hoarder", Module: hoarder(t)}}
 	run := func() *benchmark.Session { return sessionOf(t, runEpoch(t, p, entrants, 1, store), "hoarder") }
 	run()
 	return func() {
-		if s := run(); s.StateInBytes != benchmark.StateLimit || s.StateOutBytes != benchmark.StateLimit {
+		if s := run(); s.StateInBytes != stateLimit || s.StateOutBytes != stateLimit {
 			t.Fatalf("state in %d, out %d bytes: %s", s.StateInBytes, s.StateOutBytes, s.StateNote)
 		}
 	}
