@@ -11,9 +11,9 @@ import (
 
 // Digest names the pack by everything that can change a row: the contents of
 // intents, apps and scorer code, the snapshots' hashes, the market, the limits of
-// solvers and scorers, rules and seed. The name and the closing time are not in it, nor is the order
-// in which chains, apps and intents were written. The error is an
-// [intent.UsageFault] that says what is wrong with the pack.
+// solvers and scorers, rules and seed. The name and the closing time are not in
+// it, nor is the order in which chains, apps and intents were written. The error
+// is an [intent.UsageFault] that says what is wrong with the pack.
 func (p *Pack) Digest() (string, error) {
 	s, err := p.settled()
 	if err != nil {

@@ -1,6 +1,7 @@
 package benchmark_test
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/subnet112/assay/benchmark"
+	"github.com/subnet112/assay/harness"
 	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/scoring"
 )
 
 // file is a pack file under construction.
@@ -180,6 +183,37 @@ func TestCasesAreInOrderOfTheirIDs(t *testing.T) {
 	}
 	if !slices.IsSorted(ids) {
 		t.Errorf("cases are not ascending: %v", ids)
+	}
+}
+
+// The parts of a digest are written out here: one that goes missing makes two
+// packs of one name that give different rows.
+func TestPackDigestIsOfTheDocumentedParts(t *testing.T) {
+	t.Parallel()
+	f := standardFile(t)
+	p := decode(t, marshal(t, f))
+	parts := file{
+		"schema": 1, "rows": 1, "seed": f["seed"], "apps": p.Apps,
+		"limits": harness.DefaultLimits(), "scorer_limits": scoring.DefaultLimits(), "rules": benchmark.BuildRules(),
+		"chains": []any{file{"chain_id": 1, "snapshot": item(f["chains"], 0)["snapshot"], "market": nil}},
+	}
+	var cases, tests, smoke []any
+	for _, c := range p.Cases {
+		cases = append(cases, file{"app_id": c.App, "state": c.State})
+	}
+	for _, c := range p.SelfTests {
+		tests = append(tests, file{"app_id": c.App, "state": c.State, "plan": c.Plan})
+	}
+	for _, c := range p.Smoke {
+		smoke = append(smoke, file{"app_id": c.App, "state": c.State})
+	}
+	parts["cases"], parts["self_tests"], parts["smoke"] = cases, tests, smoke
+	b, err := intent.Canonical(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := packDigest(t, marshal(t, f)), fmt.Sprintf("%x", sha256.Sum256(b)); got != want {
+		t.Errorf("digest %s, want %s", got, want)
 	}
 }
 

@@ -43,14 +43,14 @@ const (
 	exportShouldTrigger = "scorer_should_trigger"
 )
 
-// Limits bound one call of an app's code.
+// Limits bound one call of an app's code. They are part of a pack's digest.
 type Limits struct {
-	LoadWall    time.Duration // of evaluating the module; more is the app's fault, or the cause timeout
-	Wall        time.Duration // of the call; more is the same
-	ResultBytes int           // of what it returns
-	Reads       int           // chain reads, each of a batch counted
-	ReadGas     uint64        // EVM gas of one read
-	ReadBytes   int           // of all replies
+	LoadWall    time.Duration `json:"load_ns"`      // of evaluating the module; more is the app's fault, or the cause timeout
+	Wall        time.Duration `json:"wall_ns"`      // of the call; more is the same
+	ResultBytes int           `json:"result_bytes"` // of what it returns
+	Reads       int           `json:"reads"`        // chain reads, each of a batch counted
+	ReadGas     uint64        `json:"read_gas"`     // EVM gas of one read
+	ReadBytes   int           `json:"read_bytes"`   // of all replies
 }
 
 // DefaultLimits returns the limits that scores are made with.
