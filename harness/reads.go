@@ -83,13 +83,13 @@ func (m *meter) total(p Phase) ReadTally {
 
 // read implements [sandbox.ReadFunc]. Whatever doesn't end the budget costs at
 // least one request, so a guest that asks for nonsense is bounded as well.
-func (m *meter) read(ctx context.Context, chain uint64, req []byte) ([]byte, sandbox.ReadStatus, error) {
+func (m *meter) read(ctx context.Context, chain uint64, req []byte) (sandbox.Reply, error) {
 	reply, status, err := m.serve(ctx, chain, req)
 	if err != nil {
-		return nil, status, err
+		return sandbox.Reply{}, err
 	}
 	m.tally.note(chain, status, req, reply)
-	return reply, status, nil
+	return sandbox.Reply{Body: reply, Status: status}, nil
 }
 
 func (m *meter) serve(ctx context.Context, chain uint64, req []byte) ([]byte, sandbox.ReadStatus, error) {

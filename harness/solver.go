@@ -118,7 +118,7 @@ func newSolver(m *sandbox.Module, o Options) (*Solver, error) {
 			return nil, &intent.UsageFault{Err: fmt.Errorf("two markets of chain %d", id)}
 		}
 	}
-	s.time = m.Allow(s.limits.Session)
+	s.time = m.Allow(s.limits.Session, 0)
 	return s, nil
 }
 

@@ -13,12 +13,13 @@ type Allowance struct {
 	engine *Engine
 	mu     sync.Mutex
 	left   time.Duration // of the host's clock
+	fuel   uint64
 }
 
 // Allow makes an allowance for instances of the module. Like every wall limit it
 // is InterpreterWalls times as long on the interpreter.
-func (m *Module) Allow(d time.Duration) *Allowance {
-	return &Allowance{engine: m.engine, left: m.engine.wall(d)}
+func (m *Module) Allow(d time.Duration, fuel uint64) *Allowance {
+	return &Allowance{engine: m.engine, left: m.engine.wall(d), fuel: fuel}
 }
 
 // Err is nil as long as there is time left. Then it is a [*Fault] with
@@ -58,4 +59,11 @@ func (e *Engine) wallStop(detail string) error {
 		return ErrWall
 	}
 	return &Fault{CauseTimeout, detail}
+}
+
+// Fuel is what is left of the fuel.
+func (a *Allowance) Fuel() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.fuel
 }

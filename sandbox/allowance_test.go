@@ -36,11 +36,11 @@ func TestAllowance(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			c := &handClock{}
 			m := reader(t, newEngine(t, sandbox.Config{Interpreter: tt.interpreter, Clock: c.read}))
-			env := sandbox.Env{Allowance: m.Allow(10 * time.Second)}
+			env := sandbox.Env{Allowance: m.Allow(10*time.Second, 1<<40)}
 			call := plan()
-			call.Read = func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) {
+			call.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) {
 				c.now = c.now.Add(5 * time.Second)
-				return nil, sandbox.ReadOK, nil
+				return sandbox.Reply{}, nil
 			}
 			i := instantiate(t, m, env)
 			for n := range tt.calls {
@@ -75,7 +75,7 @@ func TestAllowance(t *testing.T) {
 func TestAllowanceStopsACall(t *testing.T) {
 	c := &handClock{}
 	m := compile(t, newEngine(t, sandbox.Config{Clock: c.read}), guest(wt.Answer{Act: wt.Spin}))
-	env := sandbox.Env{Allowance: m.Allow(time.Second)}
+	env := sandbox.Env{Allowance: m.Allow(time.Second, 1<<40)}
 	i := instantiate(t, m, env)
 	if _, err := i.Call(t.Context(), plan()); causeOf(err) != sandbox.CauseTimeout || env.Allowance.Err() == nil {
 		t.Errorf("Call() = %v, want a timeout; Err() = %v", err, env.Allowance.Err())

@@ -16,6 +16,7 @@ type Call struct {
 	Export      string
 	Input       []byte        // what the guest pulls; not modified, at most 2 GiB
 	Wall        time.Duration // wall limit; must be set
+	Fuel        uint64        // fuel it may spend, its host calls included; must be set
 	OutputLimit int           // bytes it may output; 0 = none
 	Seed        [32]byte      // of the ChaCha8 stream (C2SP chacha8rand) that WASI's random_get reads
 	Read        ReadFunc      // serves rpc; nil = no chain is known
@@ -32,7 +33,7 @@ type Result struct {
 
 // Usage is what a call took. Every field is the same on every host.
 type Usage struct {
-	Fuel      uint64 // always 0 until modules are metered
+	Fuel      uint64 // spent, the work of host calls included
 	PeakPages uint32 // the memory's size at the end, which is its largest
 	HostCalls uint64 // calls of imports
 	Reads     int    // calls of the ReadFunc
@@ -40,9 +41,16 @@ type Usage struct {
 }
 
 // A ReadFunc serves one rpc: a request to a chain. The request is the callee's
-// to keep. ctx ends with the call's wall limit. The reply counts only with
-// status ReadOK; an error is the host's own and ends the call.
-type ReadFunc func(ctx context.Context, chain uint64, req []byte) (reply []byte, status ReadStatus, err error)
+// to keep. ctx ends with the call's wall limit, and it must then return within
+// 10 ms. An error is the host's own and ends the call.
+type ReadFunc func(ctx context.Context, chain uint64, req []byte) (Reply, error)
+
+// A Reply is what a read gave.
+type Reply struct {
+	Body   []byte     // counts only with status ReadOK
+	Status ReadStatus // the zero value is ReadOK
+	Fuel   uint64     // what serving it costs the guest, besides the bytes moved
+}
 
 // A ReadStatus is what rpc returns instead of a length.
 type ReadStatus int32

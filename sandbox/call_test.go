@@ -141,10 +141,10 @@ func TestRPC(t *testing.T) {
 			c.ReadOut = tt.out
 			var asked []string
 			if !tt.nobody {
-				c.Read = func(_ context.Context, chain uint64, req []byte) ([]byte, sandbox.ReadStatus, error) {
+				c.Read = func(_ context.Context, chain uint64, req []byte) (sandbox.Reply, error) {
 					asked = append(asked, fmt.Sprint(chain, string(req)))
 					r := tt.replies[len(asked)-1]
-					return []byte(r.text), r.status, nil
+					return sandbox.Reply{Body: []byte(r.text), Status: r.status}, nil
 				}
 			}
 			got, err := i.Call(t.Context(), c)
@@ -181,7 +181,7 @@ func TestRequestOfMoreThanAMiBIsTooLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := run()
-		c.Read = func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) { return []byte("ok"), 0, nil }
+		c.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) { return sandbox.Reply{Body: []byte("ok")}, nil }
 		if got, err := instantiate(t, m, sandbox.Env{}).Call(t.Context(), c); err != nil || got.Status != tt.status {
 			t.Errorf("rpc of %d bytes = %d, %v; want %d", tt.bytes, got.Status, err, tt.status)
 		}
@@ -192,10 +192,10 @@ func TestRequestOfMoreThanAMiBIsTooLarge(t *testing.T) {
 func TestReadErrorIsTheHosts(t *testing.T) {
 	broken := errors.New("disk on fire")
 	for name, read := range map[string]sandbox.ReadFunc{
-		"error": func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) { return nil, 0, broken },
-		"panic": func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) { panic(broken.Error()) },
-		"run-time panic": func(_ context.Context, _ uint64, req []byte) ([]byte, sandbox.ReadStatus, error) {
-			return req[:0:0][len(req):1], 0, nil
+		"error": func(context.Context, uint64, []byte) (sandbox.Reply, error) { return sandbox.Reply{}, broken },
+		"panic": func(context.Context, uint64, []byte) (sandbox.Reply, error) { panic(broken.Error()) },
+		"run-time panic": func(_ context.Context, _ uint64, req []byte) (sandbox.Reply, error) {
+			return sandbox.Reply{Body: req[:0:0][len(req):1]}, nil
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestUsage(t *testing.T) {
 			wt.I32Const(1), wt.I64Const(0), wt.I32Const(0), p.call["wasi.clock_time_get"], wt.Drop,
 			wt.I64Const(1), wt.I32Const(0), wt.I32Const(0), p.call["assay.rpc"])
 		c := run()
-		c.Read = func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) { return nil, 0, nil }
+		c.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) { return sandbox.Reply{}, nil }
 		got, err := newProbeInstance(t, e, wasm, sandbox.Env{}).Call(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)

@@ -272,9 +272,9 @@ func TestClose(t *testing.T) {
 	}
 	began, ended := make(chan struct{}), make(chan error)
 	c := run()
-	c.Read = func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) {
+	c.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) {
 		close(began)
-		return nil, 0, nil
+		return sandbox.Reply{}, nil
 	}
 	go func() { _, err := running.Call(context.Background(), c); ended <- err }()
 	<-began

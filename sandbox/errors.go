@@ -48,13 +48,17 @@ func (f *Fault) Error() string { return f.Cause + ": " + f.Detail }
 
 // Causes of a fault.
 const (
-	CauseTimeout    = "timeout"     // the wall limit or the allowance; provisional until fuel is metered
-	CauseMemory     = "memory"      // a trap or exit at the memory limit
-	CauseTrap       = "trap"        // any other trap
-	CauseOutput     = "output"      // more output than Call.OutputLimit
-	CauseLog        = "log"         // more log than CallLogBytes in one call
-	CauseBadPointer = "bad_pointer" // a range outside of its memory
-	CauseExit       = "exit"        // it called proc_exit
+	CauseTimeout     = "timeout"      // the wall limit or the allowance; provisional until fuel is metered
+	CauseFuel        = "fuel"         // Call.Fuel or Env.Fuel is spent
+	CauseSessionFuel = "session_fuel" // the allowance's fuel is spent
+	CauseDepth       = "depth"        // calls nest too deep
+	CauseStalled     = "stalled"      // a wall limit, on a host that is fast enough
+	CauseMemory      = "memory"       // a trap or exit at the memory limit
+	CauseTrap        = "trap"         // any other trap
+	CauseOutput      = "output"       // more output than Call.OutputLimit
+	CauseLog         = "log"          // more log than CallLogBytes in one call
+	CauseBadPointer  = "bad_pointer"  // a range outside of its memory
+	CauseExit        = "exit"         // it called proc_exit
 )
 
 // quoted makes text of a guest printable on one line: control and bidi

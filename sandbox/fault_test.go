@@ -196,9 +196,9 @@ func TestReadEndsAtTheWallLimit(t *testing.T) {
 	i := instantiate(t, compile(t, e, guest(wt.Answer{RPC: &wt.RPC{Chain: 1}})), sandbox.Env{})
 	c := plan()
 	c.Wall = 20 * time.Millisecond
-	c.Read = func(ctx context.Context, _ uint64, _ []byte) ([]byte, sandbox.ReadStatus, error) {
+	c.Read = func(ctx context.Context, _ uint64, _ []byte) (sandbox.Reply, error) {
 		<-ctx.Done()
-		return nil, 0, ctx.Err()
+		return sandbox.Reply{}, ctx.Err()
 	}
 	if _, err := i.Call(t.Context(), c); causeOf(err) != sandbox.CauseTimeout {
 		t.Errorf("Call() = %v, want a timeout", err)
@@ -214,10 +214,10 @@ func TestHostCallsEndAtTheWallLimit(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		reads := 0
 		c := run()
-		c.Read = func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) {
+		c.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) {
 			reads++
 			cancel()
-			return nil, 0, nil
+			return sandbox.Reply{}, nil
 		}
 		if _, err := newProbeInstance(t, e, wasm, sandbox.Env{}).Call(ctx, c); !errors.Is(err, context.Canceled) || reads != 1 {
 			t.Errorf("Call() = %v after %d reads", err, reads)

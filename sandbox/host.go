@@ -151,7 +151,8 @@ func (h *host) read(chain uint64, req []byte) int32 {
 		return int32(ReadTooLarge)
 	}
 	h.usage.Reads++
-	reply, status, err := h.Read(h.ctx, chain, append([]byte{}, req...))
+	r, err := h.Read(h.ctx, chain, append([]byte{}, req...))
+	reply, status := r.Body, r.Status
 	switch {
 	case err != nil && h.ctx.Err() != nil:
 		// It was interrupted, or failed at the very moment: the context says who.

@@ -74,11 +74,16 @@ func (m *Module) Size() int { return m.report.Bytes }
 // says another.
 const InstantiateWall = 10 * time.Second
 
+// InstantiateFuel is the fuel of [Module.Instantiate] unless [Env.Fuel] says
+// another.
+const InstantiateFuel = 5_000_000_000
+
 // An Env is what an instance sees of the world for as long as it lives.
 type Env struct {
 	Time uint64        // seconds since 1970 that its clock starts at
 	Seed [32]byte      // randomness while it is instantiated; afterwards Call.Seed
 	Wall time.Duration // wall limit of instantiation; 0 = InstantiateWall
+	Fuel uint64        // fuel of instantiation; 0 = InstantiateFuel
 	Log  *Log          // where its log goes besides Result.Log; may be nil and shared by consecutive instances
 
 	// Allowance bounds instantiation and all calls together, beside each one's

@@ -93,13 +93,13 @@ func infra(err error) error { return &intent.InfraFault{Err: err} }
 // reads serves a call's chain reads from view, nil for none.
 func (l Limits) reads(view *chain.View, chainID uint64) sandbox.ReadFunc {
 	left := l.Reads
-	return func(ctx context.Context, id uint64, req []byte) ([]byte, sandbox.ReadStatus, error) {
+	return func(ctx context.Context, id uint64, req []byte) (sandbox.Reply, error) {
 		if view == nil || id != chainID {
-			return nil, sandbox.ReadUnknownChain, nil
+			return sandbox.Reply{Status: sandbox.ReadUnknownChain}, nil
 		}
 		reply, used, err := view.Serve(ctx, req, chain.Cost{Requests: left, Gas: l.ReadGas, Bytes: l.ReadBytes})
 		left -= used.Requests
 		status, err := readStatus(err)
-		return reply, status, err
+		return sandbox.Reply{Body: reply, Status: status}, err
 	}
 }

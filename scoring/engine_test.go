@@ -123,8 +123,8 @@ func TestEngineRunsSolvers(t *testing.T) {
 	} {
 		result, err := instance.Call(t.Context(), sandbox.Call{
 			Export: tt.export, Input: []byte(tt.input), Wall: time.Minute, OutputLimit: 1 << 20, ReadOut: 1 << 20,
-			Read: func(context.Context, uint64, []byte) ([]byte, sandbox.ReadStatus, error) {
-				return []byte(`{"jsonrpc":"2.0","id":1,"result":"0x10"}`), sandbox.ReadOK, nil
+			Read: func(context.Context, uint64, []byte) (sandbox.Reply, error) {
+				return sandbox.Reply{Body: []byte(`{"jsonrpc":"2.0","id":1,"result":"0x10"}`)}, nil
 			},
 		})
 		if err != nil {
