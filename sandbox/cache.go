@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -105,7 +106,7 @@ func sweep(dir string) {
 // reads gets executed.
 func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
 	if e.cache == "" {
-		return e.translate(wasm, nil)
+		return e.translate(context.Background(), wasm, nil)
 	}
 	entry := filepath.Join(e.cache, entryName(id, cacheRules, wazeroVersion))
 	switch err := checkSeal(entry); {
@@ -131,7 +132,7 @@ func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
 	if err == nil {
 		return c, nil
 	}
-	c, plain := e.translate(wasm, nil)
+	c, plain := e.translate(context.Background(), wasm, nil)
 	if plain == nil {
 		e.notice(NoticeUnkept, entry, err)
 	}
@@ -172,7 +173,7 @@ func (e *Engine) translateIn(dir string, wasm []byte) (*compilation, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.translate(wasm, cache)
+	return e.translate(context.Background(), wasm, cache)
 }
 
 const sealName = "seal"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -18,9 +17,20 @@ import (
 type Config struct {
 	// CacheDir keeps compiled code between processes; empty = none. It is
 	// created with mode 0700 and must not be accessible to others, for what is
-	// in it gets executed. Its size isn't bounded yet: an entry stays until it is
-	// deleted, which anyone may do with all of it while no process uses it.
+	// in it gets executed. A folder that can't be written to is read all the same.
+	// Whoever needs its space may delete all of it while no process uses it.
 	CacheDir string
+
+	// CacheBytes limits the files in CacheDir: after an entry was written, those
+	// of other versions and then those unused for longest are deleted until they
+	// fit. 0 = [DefaultCacheBytes].
+	CacheBytes int64
+
+	// Compiler is the command that compiles a module to native code in a process
+	// of its own, under limits of time and memory: its arguments are followed by
+	// those that [CompileChild] takes. Empty: compile in this process, without
+	// limits.
+	Compiler []string
 
 	// Interpreter runs guests without compiling them, tens of times slower.
 	// Results are the same, but wall limits are multiplied by
@@ -45,6 +55,7 @@ type Engine struct {
 	config      Config
 	interpreter bool
 	cache       string // usable cache directory, or empty
+	children    children
 
 	ctx   context.Context // ends with Close
 	close context.CancelCauseFunc
@@ -78,6 +89,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		config:      c,
 		interpreter: c.Interpreter || !compilerSupported(),
+		children:    children{slots: make(chan struct{}, MaxCompilers)},
 		code:        map[[32]byte]*compilation{},
 	}
 	e.ctx, e.close = context.WithCancelCause(context.Background())
@@ -222,44 +234,17 @@ func (e *Engine) release(c *compilation) {
 	}
 }
 
-// translate compiles into a runtime of its own: wazero ties compiled code, its
-// cache and its instances to one runtime, and a cache to one directory.
-func (e *Engine) translate(wasm []byte, cache wazero.CompilationCache) (c *compilation, err error) {
+// runtimeConfig is how modules are compiled and run, in this process and in a
+// child. A change of it needs another cacheRules.
+func runtimeConfig(interpreter bool) wazero.RuntimeConfig {
 	config := wazero.NewRuntimeConfigInterpreter()
-	if !e.interpreter {
+	if !interpreter {
 		config = wazero.NewRuntimeConfigCompiler()
 	}
-	config = config.
+	return config.
 		WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false)).
 		WithCloseOnContextDone(true).
 		WithDebugInfoEnabled(false)
-	if cache != nil {
-		config = config.WithCompilationCache(cache)
-	}
-	// Compilation belongs to no caller; a caller that gives up mustn't break it.
-	ctx := context.Background()
-	c = &compilation{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("compile: panic: %v", r)
-		}
-		if err != nil {
-			_ = c.free(ctx) // the first error is the one to tell
-			c = nil
-		}
-	}()
-	if err := bindHost(ctx, c.runtime); err != nil {
-		return nil, err
-	}
-	c.module, err = c.runtime.CompileModule(ctx, wasm)
-	var errno syscall.Errno
-	if errors.As(err, &errno) {
-		return c, fmt.Errorf("compile: %w", err)
-	}
-	if err != nil {
-		return c, &Refusal{ReasonInvalid, "invalid module: " + quoted(err.Error())}
-	}
-	return c, nil
 }
 
 func (c *compilation) free(ctx context.Context) error {
