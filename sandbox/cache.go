@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -13,12 +12,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/tetratelabs/wazero"
 )
 
 // A Notice tells that compiled code couldn't be kept or reused on disk. The
-// module was compiled in memory instead.
+// module was compiled all the same, for this process only.
 type Notice struct {
 	Kind NoticeKind
 	Path string
@@ -34,7 +31,8 @@ type NoticeKind string
 const (
 	NoticeUnusable NoticeKind = "cache unusable" // the directory can't be created or isn't private: no cache
 	NoticeDamaged  NoticeKind = "cache damaged"  // an entry isn't what was written: deleted, compiled anew
-	NoticeUnkept   NoticeKind = "cache unkept"   // an entry couldn't be written
+	NoticeForeign  NoticeKind = "cache foreign"  // an entry is sound, but of another processor or build of wazero: likewise
+	NoticeUnkept   NoticeKind = "cache unkept"   // an entry couldn't be written, or is larger than the cache
 )
 
 func (e *Engine) notice(kind NoticeKind, path string, err error) {
@@ -57,10 +55,15 @@ const (
 	wazeroVersion = "v1.12.0"
 )
 
+// entryVersion is what the names of entries of the same making begin with.
+func entryVersion(rules int, wazero string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "assay:code:%d\nwazero %s\n", rules, wazero))
+	return hex.EncodeToString(sum[:8])
+}
+
 // entryName names what is kept of an identity.
 func entryName(id [32]byte, rules int, wazero string) string {
-	name := sha256.Sum256(fmt.Appendf(nil, "assay:code:%d\nwazero %s\n%x\n", rules, wazero, id))
-	return hex.EncodeToString(name[:])
+	return entryVersion(rules, wazero) + "-" + hex.EncodeToString(id[:])
 }
 
 // openCache makes a private directory, or insists that it is one.
@@ -106,74 +109,92 @@ func sweep(dir string) {
 // reads gets executed.
 func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
 	if e.cache == "" {
-		return e.translate(context.Background(), wasm, nil)
+		return e.compileUnkept(wasm)
 	}
 	entry := filepath.Join(e.cache, entryName(id, cacheRules, wazeroVersion))
-	switch err := checkSeal(entry); {
-	case err == nil:
-		c, err := e.translateIn(entry, wasm)
-		if err == nil {
-			if checkSeal(entry) != nil {
-				// wazero found nothing for this processor and added to the
-				// directory: let the next process write it whole.
-				_ = os.RemoveAll(entry)
-			}
-			return c, nil
-		}
-		e.notice(NoticeDamaged, entry, err)
-		_ = os.RemoveAll(entry)
-	case errors.Is(err, fs.ErrNotExist) && !exists(entry):
-	default:
-		e.notice(NoticeDamaged, entry, err)
-		_ = os.RemoveAll(entry)
-	}
-
-	c, err := e.fill(entry, wasm)
-	if err == nil {
+	if c := e.loadEntry(entry, wasm); c != nil {
 		return c, nil
 	}
-	c, plain := e.translate(context.Background(), wasm, nil)
-	if plain == nil {
-		e.notice(NoticeUnkept, entry, err)
+	c, err := e.fill(entry, wasm)
+	var unwritten *unwrittenError
+	if !errors.As(err, &unwritten) {
+		return c, err
 	}
-	return c, plain
+	c, err = e.compileUnkept(wasm)
+	if err == nil {
+		e.notice(NoticeUnkept, entry, unwritten)
+	}
+	return c, err
 }
 
-// fill compiles into a directory that takes its final name when it is whole.
+// loadEntry loads an entry, or tells why there is none that is sound; nil means
+// that the code has to be compiled. It may have been evicted by another process
+// at any time.
+func (e *Engine) loadEntry(entry string, wasm []byte) *compilation {
+	err := checkSeal(entry)
+	if err == nil {
+		var c *compilation
+		if c, err = e.load(entry, wasm); err == nil {
+			touch(entry)
+			return c
+		}
+	}
+	switch {
+	case !exists(entry):
+		return nil
+	case errors.Is(err, errNoCode):
+		e.notice(NoticeForeign, entry, err)
+	default:
+		e.notice(NoticeDamaged, entry, err)
+	}
+	discard(entry)
+	return nil
+}
+
+// fill compiles into a directory that takes its final name when it is whole. The
+// error is an unwrittenError if another directory may do.
 func (e *Engine) fill(entry string, wasm []byte) (*compilation, error) {
 	unlock, err := lockDir(e.cache, false)
 	if err != nil {
-		return nil, err
+		return nil, &unwrittenError{err}
 	}
 	defer unlock()
 	temp, err := os.MkdirTemp(e.cache, tempPrefix)
 	if err != nil {
-		return nil, err
+		return nil, &unwrittenError{err}
 	}
 	defer os.RemoveAll(temp)
-	c, err := e.translateIn(temp, wasm)
+	c, err := e.compileInto(temp, wasm)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := digestDir(temp)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(temp, sealName), sum, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(temp, entry)
-	}
-	if err != nil && checkSeal(entry) != nil { // else another process was first
+	if err := e.keep(temp, entry); err != nil && checkSeal(entry) != nil { // else another process was first
 		e.notice(NoticeUnkept, entry, err)
 	}
 	return c, nil
 }
 
-func (e *Engine) translateIn(dir string, wasm []byte) (*compilation, error) {
-	cache, err := wazero.NewCompilationCacheWithDir(dir)
+// keep seals a directory, gives it the name of an entry and makes room for it.
+func (e *Engine) keep(temp, entry string) error {
+	sum, err := digestDir(temp)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return e.translate(context.Background(), wasm, cache)
+	if err := os.WriteFile(filepath.Join(temp, sealName), sum, 0o600); err != nil {
+		return err
+	}
+	limit := e.config.CacheBytes
+	if limit <= 0 {
+		limit = DefaultCacheBytes
+	}
+	if size := dirBytes(temp); size > limit {
+		return fmt.Errorf("it takes %s bytes, limit %s", thousands(size), thousands(limit))
+	}
+	if err := os.Rename(temp, entry); err != nil {
+		return err
+	}
+	evict(e.cache, limit, filepath.Base(entry))
+	return nil
 }
 
 const sealName = "seal"

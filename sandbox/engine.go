@@ -89,7 +89,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		config:      c,
 		interpreter: c.Interpreter || !compilerSupported(),
-		children:    children{slots: make(chan struct{}, MaxCompilers)},
+		children:    newChildren(),
 		code:        map[[32]byte]*compilation{},
 	}
 	e.ctx, e.close = context.WithCancelCause(context.Background())
