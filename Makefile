@@ -24,6 +24,10 @@ solvers: $(SOLVERS) ## build the reference solvers as WebAssembly
 $(SOLVERS): $(BIN)/%.wasm:
 	@$(GUEST) -o $@ ./solvers/reference/$*
 
+.PHONY: conformance
+conformance: ## build the conformance guests in every language, into bin
+	@sh solvers/conformance/build.sh $(BIN)
+
 .PHONY: bench
 bench: build solvers ## run one benchmark epoch over the embedded fixtures
 	@$(BIN)/assay bench --state $(STATE) $(SOLVERS)
@@ -71,4 +75,4 @@ fixtures-check: ## rebuild the fixture chain and compare it with the committed o
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	@rm -rf $(BIN) .state fixtures/generate/node_modules
+	@rm -rf $(BIN) .state fixtures/generate/node_modules solvers/conformance/as/node_modules
