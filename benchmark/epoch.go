@@ -15,6 +15,7 @@ import (
 	"github.com/subnet112/assay/harness"
 	"github.com/subnet112/assay/intent"
 	"github.com/subnet112/assay/sandbox"
+	"github.com/subnet112/assay/scoring"
 )
 
 // Bounds of an epoch.
@@ -28,7 +29,19 @@ const (
 type Entrant struct {
 	Miner  string // whose it is; a state belongs to a miner and a role
 	Role   Role   // "" = candidate
-	Module []byte // wasm
+	Module []byte // wasm, or the text of a script
+	Script bool   // Module is JavaScript, run by the scorers' engine
+}
+
+func (e Entrant) source() harness.Source { return source(e.Module, e.Script) }
+
+// source is a solver as its miner hands it in.
+func source(code []byte, script bool) harness.Source {
+	s := harness.Source{Code: code, Script: script}
+	if script {
+		s.Engine = scoring.Engine()
+	}
+	return s
 }
 
 // Progress is told how an epoch goes. Any function may be nil; they are called
@@ -112,7 +125,8 @@ func (p *Prepared) checkEntrants(entrants []Entrant, workers int) ([]string, err
 	first := map[entry]string{}
 	identities := make([]string, len(entrants))
 	for i, e := range entrants {
-		identities[i] = p.identity(e.Module)
+		identity := e.source().Identity(p.engine)
+		identities[i] = hex.EncodeToString(identity[:])
 		k := entry{identities[i], cmp.Or(e.Role, RoleCandidate)}
 		if miner, ok := first[k]; ok {
 			return nil, fmt.Errorf("miners %s and %s bring the same module %s", quoted(miner), quoted(e.Miner), k.identity)
@@ -120,16 +134,6 @@ func (p *Prepared) checkEntrants(entrants []Entrant, workers int) ([]string, err
 		first[k] = e.Miner
 	}
 	return identities, nil
-}
-
-// identity names a module, whether it is admitted or not. What is no module is
-// named by all of its bytes.
-func (p *Prepared) identity(wasm []byte) string {
-	report, _ := p.engine.Check(wasm, harness.Profile)
-	if report.Identity == [32]byte{} {
-		return hexSum(wasm)
-	}
-	return hex.EncodeToString(report.Identity[:])
 }
 
 func checkOwners(entrants []Entrant, workers int) error {
@@ -162,8 +166,8 @@ func checkOwners(entrants []Entrant, workers int) error {
 // A job is one entrant under way.
 type job struct {
 	Entrant
-	module   *sandbox.Module
-	identity string           // of the module, or the hash of what is none
+	program  *harness.Program
+	identity string           // see [harness.Source]
 	refusal  *sandbox.Refusal // nil = admitted
 	session  *Session
 	err      error // the validator's fault at the last attempt
@@ -214,7 +218,7 @@ func (r *epochRun) each(ctx context.Context, f func(context.Context, *job) error
 	return g.Wait()
 }
 
-// admit compiles a module.
+// admit compiles a program.
 func (r *epochRun) admit(ctx context.Context, j *job) error {
 	err := r.compile(ctx, j)
 	if ctx.Err() != nil {
@@ -235,22 +239,22 @@ func (r *epochRun) admit(ctx context.Context, j *job) error {
 
 func (r *epochRun) compile(ctx context.Context, j *job) (err error) {
 	defer recovered(&err)
-	m, err := r.engine.Compile(ctx, j.Module, harness.Profile)
+	p, err := harness.Compile(ctx, r.engine, j.source())
 	if errors.As(err, &j.refusal) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("compile: %w", err)
 	}
-	j.module = m
+	j.program = p
 	return nil
 }
 
-// close gives up the modules of sessions that did not come to their end.
+// close gives up the programs of sessions that did not come to their end.
 func (r *epochRun) close() {
 	for _, j := range r.jobs {
-		if j.module != nil {
-			j.module.Close()
+		if j.program != nil {
+			j.program.Close()
 		}
 	}
 }
@@ -272,11 +276,11 @@ func (r *epochRun) run(ctx context.Context, j *job) error {
 	if err != nil {
 		return r.unrestored(j, err)
 	}
-	if j.module == nil {
+	if j.program == nil {
 		return r.without(j, state)
 	}
 	done := 0
-	j.session, j.err = RunSession(ctx, r.Prepared, j.module, state, j.Role, func(rec Record) {
+	j.session, j.err = RunSession(ctx, r.Prepared, j.program, state, j.Role, func(rec Record) {
 		done++
 		r.tell(func(p Progress) {
 			if p.Row != nil {
@@ -288,7 +292,7 @@ func (r *epochRun) run(ctx context.Context, j *job) error {
 	return ctx.Err()
 }
 
-// without makes the session of a module that cannot be run: refused, or not
+// without makes the session of a program that cannot be run: refused, or not
 // compiled.
 func (r *epochRun) without(j *job, state []byte) error {
 	s, err := r.newSession(j.identity, state, j.Role)
@@ -333,7 +337,7 @@ func (r *epochRun) unrestored(j *job, fault error) error {
 func (r *epochRun) again(ctx context.Context, j *job) error {
 	first := j.session
 	j.err = nil
-	if j.module == nil {
+	if j.program == nil {
 		j.err = r.compile(ctx, j)
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -384,8 +388,8 @@ func (r *epochRun) finish(j *job) error {
 		}
 	}
 	s.state = nil
-	if j.module != nil {
-		j.module.Close()
+	if j.program != nil {
+		j.program.Close()
 	}
 	r.tell(func(p Progress) {
 		if p.Ended != nil {

@@ -223,7 +223,7 @@ func TestScreenWantsEverySmokeIntent(t *testing.T) {
 		}
 		item(f["smoke"], 1)["app_id"] = "worse"
 	})))
-	_, err := p.Screen(t.Context(), good(t))
+	_, err := p.Screen(t.Context(), good(t), false)
 	var fault *intent.AppFault
 	if !errors.As(err, &fault) || fault.AppID != "worse" {
 		t.Errorf("Screen() = %v, want a fault of the app worse", err)
@@ -242,7 +242,7 @@ func TestScreenUsesThePacksSmokeIntents(t *testing.T) {
 		{"no module", []byte("text"), 1},
 		{"a plan that breaks a rule", planning(t, "minus", tipPlan("-1")), 3},
 	} {
-		sc, err := p.Screen(t.Context(), tt.wasm)
+		sc, err := p.Screen(t.Context(), tt.wasm, false)
 		if err != nil {
 			t.Fatal(err)
 		}

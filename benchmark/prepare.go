@@ -345,9 +345,9 @@ func (p *Prepared) options() harness.Options {
 	return o
 }
 
-// Screen runs [harness.Screen] on a module with the pack's smoke intents. All of
+// Screen runs [harness.Screen] on a solver with the pack's smoke intents. All of
 // them have to be left: an [intent.AppFault] says that one's app was dropped.
-func (p *Prepared) Screen(ctx context.Context, wasm []byte) (*harness.Screening, error) {
+func (p *Prepared) Screen(ctx context.Context, code []byte, script bool) (*harness.Screening, error) {
 	for _, s := range p.pack.Smoke {
 		if slices.ContainsFunc(p.dropped, func(d DroppedApp) bool { return d.App == s.App }) {
 			return nil, fmt.Errorf("screen: %w", &intent.AppFault{
@@ -356,7 +356,7 @@ func (p *Prepared) Screen(ctx context.Context, wasm []byte) (*harness.Screening,
 			})
 		}
 	}
-	return harness.Screen(ctx, p.engine, wasm, harness.ScreenOptions{Options: p.options(), Smoke: p.smoke})
+	return harness.Screen(ctx, p.engine, source(code, script), harness.ScreenOptions{Options: p.options(), Smoke: p.smoke})
 }
 
 // infra marks err as the validator's own, unless ctx ended.

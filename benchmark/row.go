@@ -22,7 +22,7 @@ const RowSchema = 1
 // the cause only.
 type Row struct {
 	Session     string       `json:"session"`  // see [SessionID]
-	Module      string       `json:"module"`   // SHA-256 of the module without custom sections, or of the file if it is no module
+	Module      string       `json:"module"`   // the solver's identity; see [harness.Source]
 	StateIn     string       `json:"state_in"` // SHA-256 of the state the session started from, "" = none
 	IntentID    string       `json:"intent_id"`
 	Cause       intent.Cause `json:"cause"`     // "" = the row has a value

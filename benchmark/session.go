@@ -10,7 +10,6 @@ import (
 
 	"github.com/subnet112/assay/harness"
 	"github.com/subnet112/assay/intent"
-	"github.com/subnet112/assay/sandbox"
 	"github.com/subnet112/assay/scoring"
 )
 
@@ -49,8 +48,8 @@ type Session struct {
 // before it. A panic is such a fault too. state is not copied and must stay as
 // it is until RunSession returns; empty is none. each, which may be nil, is
 // called with every record once it is made.
-func RunSession(ctx context.Context, p *Prepared, m *sandbox.Module, state []byte, role Role, each func(Record)) (s *Session, err error) {
-	identity := m.Identity()
+func RunSession(ctx context.Context, p *Prepared, program *harness.Program, state []byte, role Role, each func(Record)) (s *Session, err error) {
+	identity := program.Identity()
 	if s, err = p.newSession(hex.EncodeToString(identity[:]), state, role); err != nil {
 		return s, err
 	}
@@ -60,7 +59,7 @@ func RunSession(ctx context.Context, p *Prepared, m *sandbox.Module, state []byt
 			err = &intent.InfraFault{Err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
 		}
 	}()
-	if err := r.session(ctx, m, state); err != nil {
+	if err := r.session(ctx, program, state); err != nil {
 		return s, asInfra(ctx, err)
 	}
 	return s, nil
@@ -91,10 +90,10 @@ type run struct {
 	each func(Record)
 }
 
-func (r *run) session(ctx context.Context, m *sandbox.Module, state []byte) error {
+func (r *run) session(ctx context.Context, program *harness.Program, state []byte) error {
 	o := r.options()
 	o.State = state
-	solver, err := harness.Open(ctx, m, o)
+	solver, err := harness.Open(ctx, program, o)
 	var never *intent.MinerFault
 	if err != nil && !errors.As(err, &never) {
 		return err
@@ -184,7 +183,7 @@ func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Rec
 	}
 	switch a.QuoteCause {
 	case intent.CauseNone, intent.CauseNotImplemented:
-	case intent.CauseTimeout, intent.CauseStalled, intent.CauseSessionEnded:
+	case intent.CauseStalled:
 		// A clock decided: another host may not repeat it, and the row stands.
 	default:
 		row.Notes = append(row.Notes, "quote: "+string(a.QuoteCause))

@@ -84,7 +84,7 @@ func TestBadInputIsATypedCauseOnItsRow(t *testing.T) {
 		cause intent.Cause
 	}{
 		{"a trap", acting(t, "trap", wasmtest.Trap, 2), intent.CauseTrap},
-		{"a loop", acting(t, "loop", wasmtest.Spin, 2), intent.CauseTimeout},
+		{"a loop", acting(t, "loop", wasmtest.Spin, 2), intent.CauseStalled},
 		{"memory without end", acting(t, "memory", wasmtest.Allocate, 2), intent.CauseMemory},
 		{"a bad pointer", acting(t, "pointer", wasmtest.BadPointer, 2), intent.CauseBadPointer},
 		{"an exit", acting(t, "exit", wasmtest.Exit, 2), intent.CauseExit},

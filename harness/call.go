@@ -36,7 +36,7 @@ type tally struct {
 // fault, or an error of the host's. Of a call that was stopped by a wall the
 // tally learns nothing; see the package comment.
 func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, error) {
-	if !s.module.Has(c.phase.export()) {
+	if !s.program.has(c.phase) {
 		return nil, &fault{c.phase, intent.CauseNotImplemented, "not exported"}, nil
 	}
 	limit := s.limits.of(c.phase)
@@ -45,6 +45,7 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 		Export:      c.phase.export(),
 		Input:       c.input,
 		Wall:        limit.Wall,
+		Fuel:        limit.Fuel,
 		OutputLimit: limit.OutputBytes,
 		Seed:        seed(s.seed, c.phase, c.subject),
 		Read:        m.read,
@@ -63,20 +64,28 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 	if f != nil {
 		return nil, f, nil
 	}
-	return result.Output, answered(c.phase, result), nil
+	f = answered(c.phase, result)
+	if f != nil && s.program.script && f.cause == intent.CauseNotImplemented && f.detail == "" {
+		f.detail = "the script does not export it"
+	}
+	return result.Output, f, nil
 }
 
-// judge sorts an error of the sandbox: a fault or a refusal of the guest's, the
-// end of the session's time, or the host's own.
+// judge sorts an error of the sandbox: a fault or a refusal of the guest's, or
+// the host's own. A stall is the session's last fault.
 func (s *Solver) judge(p Phase, err error) (*fault, error) {
 	if err == nil {
 		return nil, nil
 	}
 	if f := (*sandbox.Fault)(nil); errors.As(err, &f) {
-		if f.Cause == sandbox.CauseTimeout && s.time.Err() != nil {
-			return &fault{cause: intent.CauseSessionEnded, detail: "the session's time is spent"}, nil
+		found := &fault{p, intent.Cause(f.Cause), message([]byte(f.Detail))}
+		if f.Cause == "timeout" { // until the sandbox says so itself
+			found.cause = intent.CauseStalled
 		}
-		return &fault{p, intent.Cause(f.Cause), message([]byte(f.Detail))}, nil
+		if found.byWall() {
+			s.stalled = found.text()
+		}
+		return found, nil
 	}
 	if r := (*sandbox.Refusal)(nil); errors.As(err, &r) {
 		return &fault{p, intent.CauseRefused, r.Detail}, nil

@@ -1,13 +1,14 @@
 // Package harness leads one solver through its lifecycle.
 //
-// A [Solver] is one module in one session: opened, asked once per [Task], and
-// finished. Every task yields exactly one [Answer], whatever the module does;
+// A [Solver] is one [Program] in one session: opened, asked once per [Task], and
+// finished. A program is a module, or a script and the engine that runs it. Every
+// task yields exactly one [Answer], whatever the program does;
 // an error from this package is never a verdict about a solver, except the
 // *intent.MinerFault by which [Open] says that the solver never started.
 //
 // # Order
 //
-// The calls follow the seed's lifecycle:
+// The calls follow the seed's lifecycle, after js_load of a script:
 //
 //	initialize, metadata, restore_state, set_market (per chain, ascending),
 //	on_benchmark_start,
@@ -31,21 +32,27 @@
 // and never offers it again; if it answers status 1, the same instance goes on.
 // Either way [Solver.StateRefused] tells why and nothing is saved at the end.
 //
-// # Time
+// # Fuel and time
 //
-// Every call has a wall limit, and so have all calls of a session together; what
-// the host does between two calls, such as executing and scoring a plan, is not
-// in it. Both are wall time nonetheless, what a busy host takes away included:
-// without fuel there is no deterministic account of a guest's time. A wall stop
-// is therefore the one thing here that another host may not repeat. So that at
+// Every call has a limit of fuel, and so has the session, for all its calls,
+// instances and copies of memory together: [Limits]. Fuel counts the same on every
+// host. A call that spends its own is dead like one that traps. When the session's
+// is spent, that row and all further ones are session_fuel.
+//
+// Beside fuel stand wall limits, of a call and of all calls of a session together;
+// what the host does between two calls, such as executing and scoring a plan, is
+// not in them. Ordinary guests end by fuel long before. When a wall stops a guest
+// the sandbox measures its host. Too slow: the fault is the host's, and so it
+// always is on the interpreter. Fast enough: the row is stalled, the session is
+// over, the rows that are left are session_ended, and [Solver.Stalled] says which
+// call it was. It is the one cause that another host may not repeat. So that at
 // least its row repeats, a call that was stopped by a wall leaves no numbers: its
-// usage, its reads and its log are dropped. On the interpreter a wall stop says
-// nothing about a guest and is the host's fault, the session's as well as a
-// call's.
+// usage, its reads and its log are dropped.
 //
 // # Reads
 //
 // Reads are served by the caller. The harness counts them against the limits of
 // a call, answers "over budget" from the first read that would exceed one until
-// the call ends, and keeps a digest of every request and reply of a row.
+// the call ends, charges [FuelPerGas] for the EVM gas they spend, and keeps a digest
+// of every request and reply of a row.
 package harness

@@ -59,12 +59,11 @@ func badOutput(p Phase, err error) *fault {
 }
 
 // byWall reports whether a clock decided: no number of such a call repeats.
-func (f *fault) byWall() bool {
-	switch f.cause {
-	case intent.CauseTimeout, intent.CauseStalled, intent.CauseSessionEnded:
-		return true
-	}
-	return false
+func (f *fault) byWall() bool { return f.cause == intent.CauseStalled }
+
+// final reports whether no further call of the session will be made.
+func (f *fault) final() bool {
+	return f.cause == intent.CauseStalled || f.cause == intent.CauseSessionFuel
 }
 
 // message makes a solver's text storable: valid UTF-8, clipped. It is still a

@@ -200,7 +200,8 @@ func TestUnstarted(t *testing.T) {
 		{name: "initialize fails", act: but(harness.PhaseInitialize, 1, "no key"), detail: `initialize: solver_error: "no key"`},
 		{name: "initialize is not implemented", act: but(harness.PhaseInitialize, 2, ""), detail: "initialize: not_implemented"},
 		{name: "initialize traps", act: but(harness.PhaseInitialize, opTrap, ""), detail: "initialize: trap"},
-		{name: "initialize loops", act: but(harness.PhaseInitialize, opSpin, ""), limits: short(harness.PhaseInitialize), detail: "initialize: timeout"},
+		{name: "initialize loops", act: but(harness.PhaseInitialize, opSpin, ""), limits: short(harness.PhaseInitialize), detail: "initialize: stalled"},
+		{name: "restore_state loops", act: but(harness.PhaseRestore, opSpin, ""), limits: short(harness.PhaseRestore), detail: "restore_state: stalled"},
 		{name: "metadata traps", act: but(harness.PhaseMetadata, opTrap, ""), detail: "metadata: trap"},
 		{name: "metadata is no JSON", act: but(harness.PhaseMetadata, 0, "hello"), detail: "metadata: bad_output"},
 		{name: "set_market traps", act: but(harness.PhaseMarket, opTrap, ""), detail: "set_market: trap"},
@@ -235,7 +236,10 @@ func TestOptionsAreChecked(t *testing.T) {
 		set  func(*harness.Options)
 	}{
 		{name: "a wall of zero", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Quote.Wall = 0 }},
-		{name: "no time to load", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Load = 0 }},
+		{name: "no time to load", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Load.Wall = 0 }},
+		{name: "no fuel", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Plan.Fuel = 0 }},
+		{name: "no fuel to load", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Load.Fuel = 0 }},
+		{name: "a session without fuel", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.SessionFuel = 0 }},
 		{name: "no output", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Plan.OutputBytes = 0 }},
 		{name: "a session without time", set: func(o *harness.Options) { o.Limits = withSession(0) }},
 		{name: "restarts below zero", set: func(o *harness.Options) { o.Limits = harness.DefaultLimits(); o.Limits.Restarts = -1 }},

@@ -11,14 +11,14 @@ import (
 // A CallLimit bounds one phase.
 type CallLimit struct {
 	Wall        time.Duration `json:"wall_ns"`
+	Fuel        uint64        `json:"fuel"` // host calls included
 	OutputBytes int           `json:"output_bytes"`
 }
 
 // Limits bounds a session. The zero value stands for [DefaultLimits]; any other
 // value must pass Validate. Limits are part of a pack's digest.
 type Limits struct {
-	Load time.Duration `json:"load_ns"` // wall of making one instance, _initialize included
-
+	Load       CallLimit `json:"load"` // making one instance, _initialize included; as much again for the loading of a script
 	Initialize CallLimit `json:"initialize"`
 	Metadata   CallLimit `json:"metadata"`
 	Restore    CallLimit `json:"restore_state"`
@@ -30,8 +30,12 @@ type Limits struct {
 	End        CallLimit `json:"on_benchmark_end"`
 	Serialize  CallLimit `json:"serialize_state"` // OutputBytes is the largest state
 
-	Session  time.Duration `json:"session_ns"` // wall, of all calls together
-	Restarts int           `json:"restarts"`   // fresh instances after the first
+	// Of all calls together, of all instances and of copies of their memory.
+	Session              time.Duration `json:"session_ns"` // wall
+	SessionFuel          uint64        `json:"session_fuel"`
+	SessionFuelPerIntent uint64        `json:"session_fuel_per_intent"` // more fuel for every intent to come
+
+	Restarts int `json:"restarts"` // instances after the first
 
 	Read Cost `json:"read"` // per call; one request is bounded by the sandbox
 }
@@ -43,23 +47,27 @@ const MessageBytes = 4 << 10
 // a message. A message may be longer than what is kept of it.
 const nothing = 64 << 10
 
+const giga = 1_000_000_000 // of fuel
+
 // DefaultLimits returns the limits of the solver ABI v1.
 func DefaultLimits() Limits {
 	return Limits{
-		Load: sandbox.InstantiateWall,
+		Load:       CallLimit{sandbox.InstantiateWall, 5 * giga, nothing},
+		Initialize: CallLimit{60 * time.Second, 20 * giga, nothing},
+		Metadata:   CallLimit{5 * time.Second, 2 * giga, 64 << 10},
+		Restore:    CallLimit{30 * time.Second, 10 * giga, nothing},
+		Market:     CallLimit{30 * time.Second, 10 * giga, nothing},
+		Start:      CallLimit{10 * time.Second, 3 * giga, nothing},
+		Trigger:    CallLimit{10 * time.Second, 3 * giga, nothing},
+		Plan:       CallLimit{30 * time.Second, 10 * giga, 1 << 20},
+		Quote:      CallLimit{15 * time.Second, 5 * giga, 256 << 10},
+		End:        CallLimit{30 * time.Second, 10 * giga, nothing},
+		Serialize:  CallLimit{30 * time.Second, 10 * giga, 50 << 20},
 
-		Initialize: CallLimit{60 * time.Second, nothing},
-		Metadata:   CallLimit{5 * time.Second, 64 << 10},
-		Restore:    CallLimit{30 * time.Second, nothing},
-		Market:     CallLimit{30 * time.Second, nothing},
-		Start:      CallLimit{10 * time.Second, nothing},
-		Trigger:    CallLimit{10 * time.Second, nothing},
-		Plan:       CallLimit{30 * time.Second, 1 << 20},
-		Quote:      CallLimit{15 * time.Second, 256 << 10},
-		End:        CallLimit{30 * time.Second, nothing},
-		Serialize:  CallLimit{30 * time.Second, 50 << 20},
+		Session:              900 * time.Second,
+		SessionFuel:          60 * giga,
+		SessionFuelPerIntent: 2 * giga,
 
-		Session:  900 * time.Second,
 		Restarts: 4,
 
 		Read: Cost{Requests: 5_000, Gas: 300_000_000, Bytes: 32 << 20},
@@ -70,22 +78,25 @@ func DefaultLimits() Limits {
 func (l Limits) Validate() error {
 	var errs []error
 	for _, p := range []Phase{
-		PhaseInitialize, PhaseMetadata, PhaseRestore, PhaseMarket, PhaseStart,
+		phaseLoad, PhaseInitialize, PhaseMetadata, PhaseRestore, PhaseMarket, PhaseStart,
 		PhaseTrigger, PhasePlan, PhaseQuote, PhaseEnd, PhaseSerialize,
 	} {
 		c := l.of(p)
 		if c.Wall <= 0 {
 			errs = append(errs, fmt.Errorf("limit %s: wall %v is not positive", p, c.Wall))
 		}
+		if c.Fuel == 0 {
+			errs = append(errs, fmt.Errorf("limit %s: there is no fuel", p))
+		}
 		if c.OutputBytes <= 0 {
 			errs = append(errs, fmt.Errorf("limit %s: output of %d bytes is not positive", p, c.OutputBytes))
 		}
 	}
-	if l.Load <= 0 {
-		errs = append(errs, fmt.Errorf("limit load: wall %v is not positive", l.Load))
-	}
 	if l.Session <= 0 {
 		errs = append(errs, fmt.Errorf("limit session: wall %v is not positive", l.Session))
+	}
+	if l.SessionFuel == 0 {
+		errs = append(errs, errors.New("limit session: there is no fuel"))
 	}
 	if l.Restarts < 0 {
 		errs = append(errs, fmt.Errorf("limit restarts: %d is negative", l.Restarts))
@@ -98,6 +109,8 @@ func (l Limits) Validate() error {
 
 func (l Limits) of(p Phase) CallLimit {
 	switch p {
+	case phaseLoad:
+		return l.Load
 	case PhaseInitialize:
 		return l.Initialize
 	case PhaseMetadata:

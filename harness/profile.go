@@ -19,11 +19,17 @@ const (
 	PhaseEnd        Phase = "on_benchmark_end"
 	PhaseSerialize  Phase = "serialize_state"
 
-	// phaseLoad is the making of an instance: _initialize and solver_abi.
+	// phaseLoad is the making of an instance: _initialize and solver_abi, and
+	// js_load of a script.
 	phaseLoad Phase = "load"
 )
 
-func (p Phase) export() string { return "solver_" + string(p) }
+func (p Phase) export() string {
+	if p == phaseLoad {
+		return "js_load"
+	}
+	return "solver_" + string(p)
+}
 
 // Profile is what a module must look like to be a solver: the exports of
 // ABI v1, WASI, at most 16 MiB of module and 512 MiB of memory.
@@ -45,4 +51,14 @@ var Profile = sandbox.Profile{
 	WASI:        true,
 	MemoryPages: 512 << 20 / (64 << 10),
 	ModuleBytes: 16 << 20,
+}
+
+// scriptProfile is what the engine of scripts must look like: a solver that can
+// be given its program, and needs no WASI.
+var scriptProfile = sandbox.Profile{
+	Name:        "script",
+	ABI:         Profile.ABI,
+	Exports:     append([]sandbox.Export{{Name: phaseLoad.export()}}, Profile.Exports...),
+	MemoryPages: Profile.MemoryPages,
+	ModuleBytes: Profile.ModuleBytes,
 }

@@ -148,14 +148,14 @@ func puppetModule(omit ...string) []byte {
 }
 
 // compile admits a guest on an engine of its own.
-func compile(t testing.TB, wasm []byte) *sandbox.Module {
+func compile(t testing.TB, wasm []byte) *harness.Program {
 	t.Helper()
 	return compileOn(t, sandbox.Config{}, wasm)
 }
 
-func compileOn(t testing.TB, c sandbox.Config, wasm []byte) *sandbox.Module {
+func compileOn(t testing.TB, c sandbox.Config, wasm []byte) *harness.Program {
 	t.Helper()
-	m, err := engineOf(t, c).Compile(t.Context(), wasm, harness.Profile)
+	m, err := harness.Compile(t.Context(), engineOf(t, c), harness.Source{Code: wasm})
 	if err != nil {
 		t.Fatalf("Compile() = %v", err)
 	}
@@ -199,7 +199,7 @@ func (p *puppet) task() harness.Task {
 }
 
 // open starts a session that must start.
-func open(t testing.TB, m *sandbox.Module, o harness.Options) *harness.Solver {
+func open(t testing.TB, m *harness.Program, o harness.Options) *harness.Solver {
 	t.Helper()
 	s, err := harness.Open(t.Context(), m, o)
 	if err != nil {
@@ -233,7 +233,7 @@ func short(phase harness.Phase) harness.Limits {
 	const wall = 30 * time.Millisecond
 	l := harness.DefaultLimits()
 	if phase == "load" {
-		l.Load = wall
+		l.Load.Wall = wall
 		return l
 	}
 	c := map[harness.Phase]*harness.CallLimit{

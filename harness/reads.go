@@ -9,6 +9,11 @@ import (
 	"github.com/subnet112/assay/sandbox"
 )
 
+// FuelPerGas is what a unit of EVM gas that a read spends costs the solver in
+// fuel, besides what the sandbox charges for the call and its bytes. It is part of
+// the cost table.
+const FuelPerGas = 25
+
 // A Cost is what reads cost, or may still cost.
 type Cost struct {
 	Requests int    `json:"requests"` // the members of a batch count each
@@ -84,12 +89,13 @@ func (m *meter) total(p Phase) ReadTally {
 // read implements [sandbox.ReadFunc]. Whatever doesn't end the budget costs at
 // least one request, so a guest that asks for nonsense is bounded as well.
 func (m *meter) read(ctx context.Context, chain uint64, req []byte) (sandbox.Reply, error) {
+	before := m.used.Gas
 	reply, status, err := m.serve(ctx, chain, req)
 	if err != nil {
 		return sandbox.Reply{}, err
 	}
 	m.tally.note(chain, status, req, reply)
-	return sandbox.Reply{Body: reply, Status: status}, nil
+	return sandbox.Reply{Body: reply, Status: status, Fuel: FuelPerGas * (m.used.Gas - before)}, nil
 }
 
 func (m *meter) serve(ctx context.Context, chain uint64, req []byte) ([]byte, sandbox.ReadStatus, error) {

@@ -55,7 +55,7 @@ type Answer struct {
 // Usage is what the calls of one row used.
 type Usage struct {
 	Calls     []CallUsage // in the order they were made
-	Fuel      uint64      // sum; 0 until modules are metered
+	Fuel      uint64      // sum
 	PeakPages uint32      // highest memory of any call, in 64 KiB
 	HostCalls uint64      // sum
 }

@@ -13,7 +13,7 @@ import (
 
 // Stages of screening.
 const (
-	StageStatic = 1 // sizes, imports, exports: the module is not run
+	StageStatic = 1 // sizes, imports, exports, of a script its encoding: nothing is run
 	StageStart  = 2 // an instance, initialize, metadata
 	StageSmoke  = 3 // a few intents on a real pinned chain, every plan validated
 )
@@ -57,18 +57,18 @@ type Stage struct {
 // and benchmark all call it: there is no other gate. The error is the host's, or
 // a *intent.UsageFault about o, such as no smoke intents; what is wrong with the
 // module is in the screening.
-func Screen(ctx context.Context, e *sandbox.Engine, wasm []byte, o ScreenOptions) (*Screening, error) {
+func Screen(ctx context.Context, e *sandbox.Engine, source Source, o ScreenOptions) (*Screening, error) {
 	if len(o.Smoke) == 0 {
 		return nil, &intent.UsageFault{Err: errors.New("screening has no smoke intents")}
 	}
 	sc := &Screening{}
-	m, err := static(ctx, e, wasm, sc)
+	p, err := static(ctx, e, source, sc)
 	if err != nil || sc.Stage != 0 {
 		return sc, err
 	}
-	defer m.Close()
+	defer p.Close()
 	o.State, o.Count = nil, len(o.Smoke)
-	s, err := newSolver(m, o.Options)
+	s, err := newSolver(p, o.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +87,8 @@ func Screen(ctx context.Context, e *sandbox.Engine, wasm []byte, o ScreenOptions
 }
 
 // static is stage 1.
-func static(ctx context.Context, e *sandbox.Engine, wasm []byte, sc *Screening) (*sandbox.Module, error) {
-	m, err := e.Compile(ctx, wasm, Profile)
+func static(ctx context.Context, e *sandbox.Engine, source Source, sc *Screening) (*Program, error) {
+	p, err := Compile(ctx, e, source)
 	var refusal *sandbox.Refusal
 	if errors.As(err, &refusal) {
 		sc.refuse(StageStatic, "module."+string(refusal.Reason), refusal.Detail)
@@ -97,8 +97,8 @@ func static(ctx context.Context, e *sandbox.Engine, wasm []byte, sc *Screening) 
 	if err != nil {
 		return nil, &intent.InfraFault{Err: err}
 	}
-	sc.pass(StageStatic, fmt.Sprintf("%d bytes", m.Size()))
-	return m, nil
+	sc.pass(StageStatic, fmt.Sprintf("%d bytes", p.Size()))
+	return p, nil
 }
 
 // started is stage 2.

@@ -51,10 +51,10 @@ func TestScreen(t *testing.T) {
 		{name: "an unknown import", wasm: wasmtest.Solver(wasmtest.Options{Extra: [2]string{"env", "system"}}), act: obedient, stage: 1, code: "module.import"},
 
 		{name: "traps while it loads", wasm: wasmtest.Solver(wasmtest.Options{Start: wasmtest.Trap}), act: obedient, stage: 2, code: "load.trap"},
-		{name: "loops while it loads", wasm: wasmtest.Solver(wasmtest.Options{Start: wasmtest.Spin}), act: obedient, limits: short("load"), stage: 2, code: "load.timeout"},
+		{name: "loops while it loads", wasm: wasmtest.Solver(wasmtest.Options{Start: wasmtest.Spin}), act: obedient, limits: short("load"), stage: 2, code: "load.stalled"},
 		{name: "speaks another ABI", wasm: wasmtest.Solver(wasmtest.Options{ABI: 2}), act: obedient, stage: 2, code: "load.refused"},
 		{name: "initialize fails", wasm: good, act: but(harness.PhaseInitialize, 1, "x"), stage: 2, code: "initialize.solver_error"},
-		{name: "initialize loops", wasm: good, act: but(harness.PhaseInitialize, opSpin, ""), limits: short(harness.PhaseInitialize), stage: 2, code: "initialize.timeout"},
+		{name: "initialize loops", wasm: good, act: but(harness.PhaseInitialize, opSpin, ""), limits: short(harness.PhaseInitialize), stage: 2, code: "initialize.stalled"},
 		{name: "metadata is not JSON", wasm: good, act: but(harness.PhaseMetadata, 0, "{"), stage: 2, code: "metadata.bad_output"},
 		{name: "no name", wasm: good, act: metadata("", "1.0.0"), stage: 2, code: "metadata.name"},
 		{name: "a blank name", wasm: good, act: metadata(" \u2003", "1.0.0"), stage: 2, code: "metadata.name"},
@@ -76,7 +76,7 @@ func TestScreen(t *testing.T) {
 			for i := range o.Smoke {
 				o.Smoke[i].AskQuote = true
 			}
-			sc, err := harness.Screen(t.Context(), engine(t), tt.wasm, o)
+			sc, err := harness.Screen(t.Context(), engine(t), harness.Source{Code: tt.wasm}, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -104,7 +104,7 @@ func TestScreen(t *testing.T) {
 func TestScreenPrintsNamesSafely(t *testing.T) {
 	t.Parallel()
 	p := &puppet{act: but(harness.PhaseMetadata, 0, `{"name":"\u001b]0;owned\u0007","version":"1.0.0","author":"","description":""}`)}
-	sc, err := harness.Screen(t.Context(), engine(t), puppetModule(), p.smoke())
+	sc, err := harness.Screen(t.Context(), engine(t), harness.Source{Code: puppetModule()}, p.smoke())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestScreenIsInterrupted(t *testing.T) {
 		}
 		return obedient(phase, input)
 	}
-	if sc, err := harness.Screen(ctx, engine(t), puppetModule(), p.smoke()); sc != nil || !isInfra(err) || !errors.Is(err, context.Canceled) {
+	if sc, err := harness.Screen(ctx, engine(t), harness.Source{Code: puppetModule()}, p.smoke()); sc != nil || !isInfra(err) || !errors.Is(err, context.Canceled) {
 		t.Errorf("Screen() = %+v, %v, want an infra fault", sc, err)
 	}
 }
@@ -141,7 +141,7 @@ func TestScreenIsInterrupted(t *testing.T) {
 func TestScreenNeedsSmokeIntents(t *testing.T) {
 	t.Parallel()
 	p := &puppet{act: obedient}
-	sc, err := harness.Screen(t.Context(), engine(t), puppetModule(), harness.ScreenOptions{Options: p.options()})
+	sc, err := harness.Screen(t.Context(), engine(t), harness.Source{Code: puppetModule()}, harness.ScreenOptions{Options: p.options()})
 	var usage *intent.UsageFault
 	if sc != nil || !errors.As(err, &usage) {
 		t.Errorf("Screen() = %+v, %v, want a usage fault", sc, err)
@@ -156,7 +156,7 @@ func TestScreenFreesWhatItCompiled(t *testing.T) {
 	var notices []sandbox.NoticeKind
 	e := engineOf(t, sandbox.Config{CacheDir: dir, Notice: func(n sandbox.Notice) { notices = append(notices, n.Kind) }})
 	p := &puppet{act: obedient}
-	if sc, err := harness.Screen(t.Context(), e, puppetModule(), p.smoke()); err != nil || !sc.Passed {
+	if sc, err := harness.Screen(t.Context(), e, harness.Source{Code: puppetModule()}, p.smoke()); err != nil || !sc.Passed {
 		t.Fatalf("Screen() = %+v, %v, want it passed", sc, err)
 	}
 	if err := os.RemoveAll(dir); err != nil {

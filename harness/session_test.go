@@ -28,13 +28,19 @@ func TestSessionTime(t *testing.T) {
 	// The opening takes milliseconds; the guest then loops until the end.
 	o.Limits = withSession(2 * time.Second)
 	s := open(t, compile(t, puppetModule()), o)
-	for i := range 2 {
+	for i, want := range []harness.Answer{
+		{IntentID: p.task().IntentID, Cause: intent.CauseStalled, Phase: harness.PhasePlan},
+		{IntentID: p.task().IntentID, Cause: intent.CauseSessionEnded},
+		{IntentID: p.task().IntentID, Cause: intent.CauseSessionEnded},
+	} {
 		a := run(t, s, p.task())
 		a.Detail = ""
-		want := harness.Answer{IntentID: p.task().IntentID, Cause: intent.CauseSessionEnded}
 		if diff := cmp.Diff(want, a); diff != "" {
 			t.Errorf("row %d (-want +got):\n%s", i, diff)
 		}
+	}
+	if !strings.HasPrefix(s.Stalled(), "generate_plan: stalled") {
+		t.Errorf("stalled %q, want in generate_plan", s.Stalled())
 	}
 	if f := finish(t, s); f.Saved {
 		t.Errorf("Finish() = %+v, want nothing saved", f)
@@ -45,7 +51,7 @@ func TestSessionTime(t *testing.T) {
 }
 
 // What the host does between two calls is not the session's time: here every
-// plan takes 300 s of its 900, on the interpreter fifty times as long, and the
+// plan takes 25 s of its 900, on the interpreter fifty times as long, and the
 // host an hour after it.
 func TestSessionTimeIsTheGuests(t *testing.T) {
 	t.Parallel()
@@ -54,8 +60,8 @@ func TestSessionTimeIsTheGuests(t *testing.T) {
 		config sandbox.Config
 		plans  int
 	}{
-		{name: "compiled", config: sandbox.Config{}, plans: 3},
-		{name: "interpreted", config: sandbox.Config{Interpreter: true}, plans: 3 * sandbox.InterpreterWalls},
+		{name: "compiled", config: sandbox.Config{}, plans: 36},
+		{name: "interpreted", config: sandbox.Config{Interpreter: true}, plans: 36 * sandbox.InterpreterWalls},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +70,7 @@ func TestSessionTimeIsTheGuests(t *testing.T) {
 			p := &puppet{}
 			p.act = func(phase harness.Phase, input []byte) (byte, []byte) {
 				if phase == harness.PhasePlan {
-					now = now.Add(300 * time.Second)
+					now = now.Add(25 * time.Second)
 				}
 				return obedient(phase, input)
 			}
@@ -83,8 +89,11 @@ func TestSessionTimeIsTheGuests(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || a.Cause != intent.CauseSessionEnded || a.Detail != "the session's time is spent" {
-				t.Errorf("the next Run() = %+v, %v, want the session ended", a, err)
+			if err != nil || a.Cause != intent.CauseStalled || a.Detail != "the session's time is spent" {
+				t.Errorf("the next Run() = %+v, %v, want it stalled", a, err)
+			}
+			if a := run(t, s, p.task()); a.Cause != intent.CauseSessionEnded {
+				t.Errorf("the one after it: %s, want the session ended", harness.Explain(a.Cause, a.Detail))
 			}
 		})
 	}
@@ -119,11 +128,11 @@ func TestGoSolver(t *testing.T) {
 		Time:   1_700_000_000,
 	}
 	e := engine(t)
-	sc, err := harness.Screen(t.Context(), e, wasm, harness.ScreenOptions{Options: o, Smoke: tasks})
+	sc, err := harness.Screen(t.Context(), e, harness.Source{Code: wasm}, harness.ScreenOptions{Options: o, Smoke: tasks})
 	if err != nil || !sc.Passed {
 		t.Fatalf("Screen() = %+v, %v, want it passed", sc, err)
 	}
-	m, err := e.Compile(t.Context(), wasm, harness.Profile)
+	m, err := harness.Compile(t.Context(), e, harness.Source{Code: wasm})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +228,7 @@ func BenchmarkLargestState(b *testing.B) {
 	}
 }
 
-func session(b *testing.B, m *sandbox.Module, o harness.Options, task harness.Task) harness.Final {
+func session(b *testing.B, m *harness.Program, o harness.Options, task harness.Task) harness.Final {
 	s, err := harness.Open(b.Context(), m, o)
 	if err != nil {
 		b.Fatal(err)

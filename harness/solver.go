@@ -23,19 +23,21 @@ type Options struct {
 	Limits Limits                  // zero: DefaultLimits
 }
 
-// A Solver is one module in one session. It is not safe for concurrent use, and
+// A Solver is one program in one session. It is not safe for concurrent use, and
 // its answers depend on the order of its tasks.
 type Solver struct {
-	module *sandbox.Module
-	limits Limits
-	seed   [32]byte
-	start  uint64 // unix seconds
-	reads  Reads
-	log    sandbox.Log
-	inst   *sandbox.Instance // dead after a fault
+	program *Program
+	limits  Limits
+	seed    [32]byte
+	start   uint64 // unix seconds
+	reads   Reads
+	log     sandbox.Log
+	inst    *sandbox.Instance // dead after a fault
+	stalled string            // the fault that ended the session, "" = none did
 
-	time *sandbox.Allowance
+	allowance *sandbox.Allowance
 
+	load   []byte // input of js_load, nil = no script
 	init   []byte // input of initialize
 	state  []byte // nil once refused
 	market []market
@@ -55,7 +57,7 @@ type market struct {
 }
 
 // Open starts a session: an instance, initialize, metadata, restore_state,
-// set_market and on_benchmark_start.
+// set_market and on_benchmark_start. A script is loaded into the instance first.
 //
 // A *intent.MinerFault means that the solver never started. Its cause is
 // session_ended and its detail names the phase and the true cause; every row of
@@ -63,8 +65,8 @@ type market struct {
 // said so far can be read: log, metadata, notes. A *intent.UsageFault names what is wrong with o. Any
 // other error is the host's. ctx bounds the opening only. The caller closes the
 // solver.
-func Open(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
-	s, err := newSolver(m, o)
+func Open(ctx context.Context, p *Program, o Options) (*Solver, error) {
+	s, err := newSolver(p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +85,7 @@ func Open(ctx context.Context, m *sandbox.Module, o Options) (*Solver, error) {
 	return s, nil
 }
 
-func newSolver(m *sandbox.Module, o Options) (*Solver, error) {
+func newSolver(p *Program, o Options) (*Solver, error) {
 	if o.Limits == (Limits{}) {
 		o.Limits = DefaultLimits()
 	}
@@ -91,14 +93,19 @@ func newSolver(m *sandbox.Module, o Options) (*Solver, error) {
 		return nil, &intent.UsageFault{Err: err}
 	}
 	s := &Solver{
-		module: m,
-		limits: o.Limits,
-		seed:   o.Seed,
-		start:  o.Time,
-		reads:  o.Reads,
-		state:  o.State,
+		program: p,
+		limits:  o.Limits,
+		seed:    o.Seed,
+		start:   o.Time,
+		reads:   o.Reads,
+		state:   o.State,
 	}
 	var err error
+	if p.script {
+		if s.load, err = p.loading(s.start, s.loadSeed()); err != nil {
+			return nil, &intent.InfraFault{Err: fmt.Errorf("encode script: %w", err)}
+		}
+	}
 	if s.init, err = canonical("initialize", o.Init); err != nil {
 		return nil, err
 	}
@@ -118,9 +125,12 @@ func newSolver(m *sandbox.Module, o Options) (*Solver, error) {
 			return nil, &intent.UsageFault{Err: fmt.Errorf("two markets of chain %d", id)}
 		}
 	}
-	s.time = m.Allow(s.limits.Session, 0)
+	fuel := s.limits.SessionFuel + s.limits.SessionFuelPerIntent*uint64(max(o.Count, 0))
+	s.allowance = p.module.Allow(s.limits.Session, fuel)
 	return s, nil
 }
+
+func (s *Solver) loadSeed() [32]byte { return seed(s.seed, phaseLoad, "") }
 
 // canonical encodes what the host gives to a guest. What cannot be encoded is
 // the pack's fault, and the pack is the caller's.
@@ -153,13 +163,14 @@ func (s *Solver) boot(ctx context.Context) (*fault, error) {
 // fresh replaces the instance by a new, initialized one.
 func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 	s.discard(ctx)
-	inst, err := s.module.Instantiate(ctx, sandbox.Env{
+	inst, err := s.program.module.Instantiate(ctx, sandbox.Env{
 		Time: s.start,
-		Seed: seed(s.seed, phaseLoad, ""),
-		Wall: s.limits.Load,
+		Seed: s.loadSeed(),
+		Wall: s.limits.Load.Wall,
+		Fuel: s.limits.Load.Fuel,
 		Log:  &s.log,
 
-		Allowance: s.time,
+		Allowance: s.allowance,
 	})
 	f, err := s.judge(phaseLoad, err)
 	if err != nil {
@@ -169,13 +180,19 @@ func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 		return f, nil
 	}
 	s.inst = inst
-	_, f, err = s.do(ctx, call{phase: PhaseInitialize, input: s.init, reads: s.reads}, &tally{})
-	if err != nil {
-		return nil, err
+	calls := []call{{phase: PhaseInitialize, input: s.init, reads: s.reads}}
+	if s.load != nil {
+		calls = append([]call{{phase: phaseLoad, input: s.load}}, calls...)
 	}
-	if f != nil {
-		s.discard(ctx)
-		return f, nil
+	for _, c := range calls {
+		_, f, err := s.do(ctx, c, &tally{})
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			s.discard(ctx)
+			return f, nil
+		}
 	}
 	return nil, nil
 }
@@ -207,10 +224,8 @@ func (s *Solver) prepare(ctx context.Context) (*fault, error) {
 	return nil, nil
 }
 
-// ends reports whether a fault leaves no instance to go on with, or no time.
-func (s *Solver) ends(f *fault) bool {
-	return f != nil && (f.cause == intent.CauseSessionEnded || !s.inst.Alive())
-}
+// ends reports whether a fault leaves no instance to go on with.
+func (s *Solver) ends(f *fault) bool { return f != nil && !s.inst.Alive() }
 
 // tell makes a call whose failure, as long as the instance lives, is only noted.
 func (s *Solver) tell(ctx context.Context, c call) (*fault, error) {
@@ -234,7 +249,7 @@ func (s *Solver) restore(ctx context.Context) (*fault, error) {
 	if err != nil || f == nil || f.cause == intent.CauseNotImplemented {
 		return nil, err
 	}
-	if f.cause == intent.CauseSessionEnded {
+	if f.final() {
 		return f, nil
 	}
 	s.refused = f.text()
@@ -251,7 +266,10 @@ func (s *Solver) restore(ctx context.Context) (*fault, error) {
 
 // revive replaces a dead instance before a task.
 func (s *Solver) revive(ctx context.Context) (*fault, error) {
-	if f, err := s.judge("", s.time.Err()); f != nil || err != nil {
+	if s.stalled != "" {
+		return &fault{cause: intent.CauseSessionEnded, detail: s.stalled}, nil
+	}
+	if f, err := s.judge("", s.allowance.Err()); f != nil || err != nil {
 		return f, err
 	}
 	if s.alive() {
@@ -295,6 +313,12 @@ func (s *Solver) Metadata() intent.Metadata { return s.meta }
 // cause and message in one line, safe to print. Empty: it took it, or there was
 // none.
 func (s *Solver) StateRefused() string { return s.refused }
+
+// Stalled says which call a wall limit stopped on a host that is fast enough:
+// phase, cause and message in one line, safe to print. That call was the session's
+// last. Another host may have let it pass, so nothing may be decided by such a
+// session. Empty: none was.
+func (s *Solver) Stalled() string { return s.stalled }
 
 // Restarts is how many fresh instances were made after the first.
 func (s *Solver) Restarts() int { return s.restarts }

@@ -15,7 +15,6 @@ const (
 	CauseInvalidPlan     Cause = "invalid_plan"     // the plan breaks a structural rule
 	CauseNotTriggered    Cause = "not_triggered"    // ground truth was true, the solver declined
 	CauseFalseTrigger    Cause = "false_trigger"    // ground truth was false, the solver triggered
-	CauseTimeout         Cause = "timeout"          // wall limit; provisional until metering
 	CauseFuel            Cause = "fuel"             // fuel exhausted
 	CauseDepth           Cause = "depth"            // call depth exhausted
 	CauseMemory          Cause = "memory"           // trapped at the memory limit
@@ -27,7 +26,7 @@ const (
 	CauseStalled         Cause = "stalled"          // wall limit on a healthy host
 	CauseSessionFuel     Cause = "session_fuel"     // the session's fuel is spent
 	CauseSessionRestarts Cause = "session_restarts" // the session's restarts are spent
-	CauseSessionEnded    Cause = "session_ended"    // the session's time is spent, or it never started
+	CauseSessionEnded    Cause = "session_ended"    // the session stalled, or it never started
 	CauseRPCBudget       Cause = "rpc_budget"       // the plan failed after read-budget errors
 	CauseReverted        Cause = "reverted"         // an interaction reverted
 	CauseOutOfGas        Cause = "out_of_gas"       // the plan ran out of the app's gas

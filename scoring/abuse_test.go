@@ -60,9 +60,9 @@ func TestAbuseCostsOneValue(t *testing.T) {
 			for range 2 { // the second is as the first: nothing was left behind
 				got := score(t, a, input(250))
 				cause := intent.CauseScorerFailed
-				if tt.endless && (tt.says != "" || got.Cause == intent.CauseTimeout) {
+				if tt.endless && (tt.says != "" || got.Cause == intent.CauseStalled) {
 					// The row that says nothing may end by time or by memory first.
-					cause = intent.CauseTimeout
+					cause = intent.CauseStalled
 				}
 				if got.Cause != cause || got.Value != "" || got.Credited != "" || got.Score != "0" {
 					t.Errorf("Score = %+v, want no value for %s", got, cause)

@@ -26,7 +26,7 @@ const reasonRunes = 200
 // fault it is depends on who asked.
 type failure struct {
 	absent bool   // the module does not export what was asked for
-	late   bool   // a wall stopped it: another host may not
+	late   bool   // a wall stopped it: on another host its fuel might have
 	detail string // one safe line
 }
 
@@ -35,7 +35,7 @@ type failure struct {
 // with it are the ones that another host may not repeat.
 func (f *failure) cause() intent.Cause {
 	if f.late {
-		return intent.CauseTimeout
+		return intent.CauseStalled
 	}
 	return intent.CauseScorerFailed
 }
@@ -100,8 +100,9 @@ func (p *program) call(ctx context.Context, c sandbox.Call) ([]byte, *failure, e
 // invoke makes one call within the scorer's limits.
 func (s *Scorer) invoke(ctx context.Context, i *sandbox.Instance, c sandbox.Call) ([]byte, *failure, error) {
 	c.OutputLimit, c.ReadOut = s.limits.ResultBytes, s.limits.ReadBytes
-	if c.Wall = s.limits.Wall; c.Export == exportLoad {
-		c.Wall = s.limits.LoadWall
+	c.Wall, c.Fuel = s.limits.Wall, s.limits.Fuel
+	if c.Export == exportLoad {
+		c.Wall, c.Fuel = s.limits.LoadWall, s.limits.LoadFuel
 	}
 	result, err := i.Call(ctx, c)
 	var fault *sandbox.Fault
@@ -111,7 +112,7 @@ func (s *Scorer) invoke(ctx context.Context, i *sandbox.Instance, c sandbox.Call
 		// and a fault may be the end of ctx in disguise.
 		return nil, nil, infra(context.Cause(ctx))
 	case errors.As(err, &fault):
-		if fault.Cause == sandbox.CauseTimeout {
+		if fault.Cause == sandbox.CauseStalled || fault.Cause == "timeout" {
 			return nil, &failure{late: true, detail: fmt.Sprintf("the app's scorer was stopped after %v", c.Wall)}, nil
 		}
 		return nil, &failure{detail: fault.Error()}, nil

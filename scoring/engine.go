@@ -15,6 +15,10 @@ import (
 //go:embed engine/quickjs.wasm
 var engine []byte
 
+// Engine returns the engine that scorers run in, a WebAssembly module; solvers
+// written in JavaScript run in it too. The bytes are not to be changed.
+func Engine() []byte { return engine }
+
 // EngineHash is the SHA-256 of the engine that scorers run in. It is part of the
 // rules: another engine may give other scores.
 func EngineHash() [32]byte { return sha256.Sum256(engine) }
@@ -43,10 +47,14 @@ const (
 	exportShouldTrigger = "scorer_should_trigger"
 )
 
-// Limits bound one call of an app's code. They are part of a pack's digest.
+// Limits bound one call of an app's code. They are part of a pack's digest. More
+// fuel is the app's fault while it loads, and the cause scorer_failed on a plan;
+// code that a wall stops first is the app's fault, and the cause stalled.
 type Limits struct {
-	LoadWall    time.Duration `json:"load_ns"`      // of evaluating the module; more is the app's fault, or the cause timeout
-	Wall        time.Duration `json:"wall_ns"`      // of the call; more is the same
+	LoadFuel    uint64        `json:"load_fuel"`    // of evaluating the module
+	LoadWall    time.Duration `json:"load_ns"`      // the same
+	Fuel        uint64        `json:"fuel"`         // of a call
+	Wall        time.Duration `json:"wall_ns"`      // the same
 	ResultBytes int           `json:"result_bytes"` // of what it returns
 	Reads       int           `json:"reads"`        // chain reads, each of a batch counted
 	ReadGas     uint64        `json:"read_gas"`     // EVM gas of one read
@@ -56,8 +64,10 @@ type Limits struct {
 // DefaultLimits returns the limits that scores are made with.
 func DefaultLimits() Limits {
 	return Limits{
-		LoadWall:    5 * time.Second,
-		Wall:        5 * time.Second,
+		LoadFuel:    2_000_000_000,
+		LoadWall:    30 * time.Second,
+		Fuel:        2_000_000_000,
+		Wall:        30 * time.Second,
 		ResultBytes: 256 << 10,
 		Reads:       16,
 		ReadGas:     5_000_000,

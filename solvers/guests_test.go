@@ -72,7 +72,7 @@ func open(t testing.TB, built func() ([]byte, error), o harness.Options) *harnes
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := shared.Compile(t.Context(), wasm, harness.Profile)
+	m, err := harness.Compile(t.Context(), shared, harness.Source{Code: wasm})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestReferenceSolversPassScreening(t *testing.T) {
 		for _, s := range v.smoke {
 			smoke = append(smoke, v.task(t, s))
 		}
-		got, err := harness.Screen(t.Context(), shared, wasm, harness.ScreenOptions{Options: v.options(nil, 0), Smoke: smoke})
+		got, err := harness.Screen(t.Context(), shared, harness.Source{Code: wasm}, harness.ScreenOptions{Options: v.options(nil, 0), Smoke: smoke})
 		if err != nil {
 			t.Fatal(err)
 		}

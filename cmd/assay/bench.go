@@ -24,11 +24,12 @@ type benchOptions struct {
 func newBench(s streams) *cobra.Command {
 	o := &benchOptions{}
 	cmd := &cobra.Command{
-		Use:   "bench solver.wasm...",
+		Use:   "bench solver...",
 		Short: "Run solvers through one benchmark epoch and print who earned what",
 		Long: `Runs every solver over the intents of a pack: initialize, restore its state, a
 plan for each intent, executed on the pack's chain and scored, and serialize its
-state. A module that cannot be run at all has a row "refused" for every intent.
+state. A solver is a WebAssembly module, or JavaScript if its file's name ends
+in .js; one that cannot be run at all has a row "refused" for every intent.
 
 The result is the same for any number of workers and any order of solvers. With
 --state a solver gets back what it serialized in the last epoch; its miner owns
@@ -119,7 +120,7 @@ func (o *benchOptions) entrants(paths []string) ([]benchmark.Entrant, error) {
 			}
 		}
 		first[miner] = path
-		out[i] = benchmark.Entrant{Miner: miner, Role: benchmark.RoleCandidate, Module: modules[i]}
+		out[i] = benchmark.Entrant{Miner: miner, Role: benchmark.RoleCandidate, Module: modules[i], Script: isScript(path)}
 	}
 	return out, nil
 }

@@ -17,11 +17,12 @@ func newCheck(s streams) *cobra.Command {
 	var o setup
 	var output outputFormat
 	cmd := &cobra.Command{
-		Use:   "check solver.wasm...",
+		Use:   "check solver...",
 		Short: "Screen solvers as a validator does before a benchmark",
 		Long: `Screens every solver in three stages: its sizes, imports and exports; initialize
 and metadata; and three smoke intents on a pinned chain, whose plans must be
-valid. Whether a plan earns anything is for bench to say.
+valid. Whether a plan earns anything is for bench to say. A solver is a
+WebAssembly module, or JavaScript if its file's name ends in .js.
 ` + exitStatus,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -64,7 +65,7 @@ func check(ctx context.Context, s streams, o setup, format outputFormat, paths [
 	reports := make([]screened, len(paths))
 	refused := false
 	for i, path := range paths {
-		if reports[i], err = screen(ctx, prepared, path, modules[i]); err != nil {
+		if reports[i], err = screen(ctx, prepared, path, modules[i], isScript(path)); err != nil {
 			return err
 		}
 		refused = refused || !reports[i].Passed
@@ -83,8 +84,8 @@ func check(ctx context.Context, s streams, o setup, format outputFormat, paths [
 	return nil
 }
 
-func screen(ctx context.Context, p *benchmark.Prepared, path string, module []byte) (screened, error) {
-	sc, err := p.Screen(ctx, module)
+func screen(ctx context.Context, p *benchmark.Prepared, path string, code []byte, script bool) (screened, error) {
+	sc, err := p.Screen(ctx, code, script)
 	if err != nil {
 		return screened{}, fmt.Errorf("%s: %w", path, err)
 	}

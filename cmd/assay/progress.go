@@ -44,11 +44,11 @@ func (p *progress) admitted(e benchmark.Entrant, refused string) {
 	}
 }
 
-// row also tells of what took long, for else nothing is seen for minutes.
+// row also tells of what a clock ended: the one thing that may not repeat.
 func (p *progress) row(e benchmark.Entrant, done, _ int, r benchmark.Record) {
 	p.advance(e.Miner, done)
-	if r.Row.Cause == intent.CauseTimeout {
-		p.say("%s: intent %s: timeout", intent.Quoted(e.Miner, 60), r.Row.IntentID)
+	if r.Row.Cause == intent.CauseStalled {
+		p.say("%s: intent %s: stalled", intent.Quoted(e.Miner, 60), r.Row.IntentID)
 	}
 }
 

@@ -139,8 +139,8 @@ func readModules(paths []string) ([][]byte, error) {
 	return out, nil
 }
 
-// readModule reads a file, but not much more of it than a module may have: the
-// sandbox says what is wrong with a longer one.
+// readModule reads a file, but not much more of it than a solver may have: what
+// is wrong with a longer one is said when it is compiled.
 func readModule(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -154,8 +154,11 @@ func readModule(path string) ([]byte, error) {
 	if info.IsDir() {
 		return nil, errors.New("is a folder")
 	}
-	return io.ReadAll(io.LimitReader(f, int64(harness.Profile.ModuleBytes)+1))
+	return io.ReadAll(io.LimitReader(f, int64(max(harness.Profile.ModuleBytes, harness.MaxScriptBytes))+1))
 }
+
+// isScript tells a solver in JavaScript by the name of its file.
+func isScript(path string) bool { return filepath.Ext(path) == ".js" }
 
 // minerOf is whose a module is when nobody says: the name of its file.
 func minerOf(path string) string {
