@@ -127,28 +127,48 @@ func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
 	return c, err
 }
 
-// loadEntry loads an entry, or tells why there is none that is sound; nil means
-// that the code has to be compiled. It may have been evicted by another process
-// at any time.
+// loadEntry loads an entry, or tells why it isn't sound and discards it; nil means
+// that the code has to be compiled. At any time other processes may evict the
+// entry and write it again: what is seen of both is no damage.
 func (e *Engine) loadEntry(entry string, wasm []byte) *compilation {
-	err := checkSeal(entry)
-	if err == nil {
+	const attempts = 3
+	for range attempts {
+		before, err := os.Lstat(entry)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		var c *compilation
-		if c, err = e.load(entry, wasm); err == nil {
+		if err == nil {
+			err = checkSeal(entry)
+		}
+		if err == nil {
+			c, err = e.load(entry, wasm)
+		}
+		if err == nil {
 			touch(entry)
 			return c
 		}
-	}
-	switch {
-	case !exists(entry):
+		if !stands(entry, before) {
+			continue
+		}
+		kind := NoticeDamaged
+		if errors.Is(err, errNoCode) && checkSeal(entry) == nil {
+			kind = NoticeForeign
+		}
+		e.notice(kind, entry, err)
+		discard(entry)
 		return nil
-	case errors.Is(err, errNoCode):
-		e.notice(NoticeForeign, entry, err)
-	default:
-		e.notice(NoticeDamaged, entry, err)
 	}
-	discard(entry)
 	return nil
+}
+
+// stands reports whether a directory is the one that was seen, and untouched.
+func stands(dir string, seen fs.FileInfo) bool {
+	now, err := os.Lstat(dir)
+	if err != nil || seen == nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return os.SameFile(seen, now) && seen.ModTime().Equal(now.ModTime())
 }
 
 // fill compiles into a directory that takes its final name when it is whole. The
@@ -240,9 +260,4 @@ func digestDir(dir string) ([]byte, error) {
 		return nil
 	})
 	return h.Sum(nil), err
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
 }

@@ -34,8 +34,14 @@ func (n *notices) add(x sandbox.Notice) {
 // and returns the notices. The guest must work whatever the cache is like.
 func answer(t *testing.T, dir string) []sandbox.NoticeKind {
 	t.Helper()
+	return answerOn(t, sandbox.Config{CacheDir: dir})
+}
+
+func answerOn(t *testing.T, config sandbox.Config) []sandbox.NoticeKind {
+	t.Helper()
 	var got notices
-	e, err := sandbox.New(t.Context(), sandbox.Config{CacheDir: dir, Notice: got.add})
+	config.Notice = got.add
+	e, err := sandbox.New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,6 +108,7 @@ func TestDamagedCacheEntry(t *testing.T) {
 	for name, damage := range map[string]func(t *testing.T, code, seal string) error{
 		"a bit flipped in the code's offsets": func(_ *testing.T, code, _ string) error { return flip(code, 30) },
 		"a bit flipped at the end":            func(_ *testing.T, code, _ string) error { return flip(code, -1) },
+		"the code is cut short":               func(_ *testing.T, code, _ string) error { return os.Truncate(code, 100) },
 		"the code is empty":                   func(_ *testing.T, code, _ string) error { return os.WriteFile(code, nil, 0o600) },
 		"the code is gone":                    func(_ *testing.T, code, _ string) error { return os.Remove(code) },
 		"the seal is gone":                    func(_ *testing.T, _, seal string) error { return os.Remove(seal) },
@@ -220,6 +227,40 @@ func TestRefusedModuleIsNotCached(t *testing.T) {
 	if kept := files(t, dir); kept != nil || got.kinds != nil {
 		t.Errorf("files %q, notices %v", kept, got.kinds)
 	}
+}
+
+// An entry that is whole but made for another processor or by another build of
+// wazero is told and replaced, not executed.
+func TestForeignCacheEntry(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	answer(t, dir)
+	code := codeFile(t, dir)
+	for what, rename := range map[string]func() error{
+		"processor": func() error { return os.Rename(code, filepath.Join(filepath.Dir(code), strings.Repeat("0", 64))) },
+		"build":     func() error { return os.Rename(filepath.Dir(code), filepath.Dir(code)+"x") },
+	} {
+		t.Run(what, func(t *testing.T) {
+			if err := errors.Join(rename(), sandbox.Seal(filepath.Dir(filepath.Dir(code)))); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]sandbox.NoticeKind{sandbox.NoticeForeign}, answer(t, dir)); diff != "" {
+				t.Errorf("notices (-want +got):\n%s", diff)
+			}
+			if got := answer(t, dir); got != nil || codeFile(t, dir) != code {
+				t.Errorf("notices %v, code %s, want none and %s", got, codeFile(t, dir), code)
+			}
+		})
+	}
+}
+
+// codeFile is the file of code in a cache of one entry.
+func codeFile(t *testing.T, dir string) string {
+	t.Helper()
+	kept := files(t, dir)
+	if len(kept) != 2 || filepath.Base(kept[0]) != "seal" {
+		t.Fatalf("files %q, want a seal and code", kept)
+	}
+	return kept[1]
 }
 
 // An entry's name depends on all that its code depends on.

@@ -180,7 +180,7 @@ func (e *Engine) compileChild(dir string, wasm []byte) error {
 	child.Env = []string{"GOTRACEBACK=none"} // one line of whatever ends it
 	child.SysProcAttr = childAttributes()
 	child.WaitDelay = 10 * time.Second // for whoever else holds its streams
-	out, talk := &head{limit: 64 << 10}, &tail{limit: 4 << 10}
+	out, talk := &head{limit: 64 << 10, breaks: true}, &head{limit: 64 << 10}
 	child.Stdout, child.Stderr = out, talk
 	stdin, err := child.StdinPipe()
 	if err != nil {
@@ -200,66 +200,73 @@ func (e *Engine) compileChild(dir string, wasm []byte) error {
 	case context.Cause(ctx) == errWall: //nolint:errorlint // the very value given above
 		return &CompileError{fmt.Sprintf("exceeded %v", e.children.wall)}
 	}
-	return e.children.verdict(child.ProcessState, err, out.b, talk.lastLine())
+	return e.children.verdict(child.ProcessState, err, out.b, talk.reason())
 }
 
-// verdict reads what a child left.
-func (c *children) verdict(state *os.ProcessState, err error, out []byte, last string) error {
+// verdict reads what a child left: how it ended, its answer, and what it said last.
+func (c *children) verdict(state *os.ProcessState, err error, out []byte, said string) error {
+	cpu := &CompileError{fmt.Sprintf("exceeded %v s of CPU", c.cpu.Seconds())}
+	memory := &CompileError{fmt.Sprintf("exceeded %s MiB of memory", thousands(c.memory>>20))}
+	if err != nil {
+		exhausted := strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate memory")
+		switch {
+		case killed(state) && state.UserTime()+state.SystemTime() >= c.cpu:
+			return cpu
+		case exhausted:
+			return memory
+		case said != "":
+			return &CompileError{err.Error() + ": " + quoted(said)}
+		}
+		return &CompileError{err.Error()}
+	}
 	var a answer
-	if err == nil {
-		d := json.NewDecoder(bytes.NewReader(out))
-		d.DisallowUnknownFields()
-		if d.Decode(&a) != nil || d.More() {
-			return &CompileError{"its answer is none: " + quoted(string(out))}
+	d := json.NewDecoder(bytes.NewReader(out))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err == nil && !d.More() {
+		switch a.Result {
+		case resultCompiled:
+			return nil
+		case resultInvalid:
+			return invalid(a.Text)
+		case resultUnwritten:
+			return &unwrittenError{errors.New(a.Text)}
+		case resultCPU:
+			return cpu
+		case resultMemory:
+			return memory
+		case resultError:
+			return &CompileError{quoted(a.Text)}
 		}
 	}
-	exhausted := strings.Contains(last, "out of memory") || strings.Contains(last, "cannot allocate memory")
-	switch {
-	case a.Result == resultCompiled:
-		return nil
-	case a.Result == resultInvalid:
-		return invalid(a.Text)
-	case a.Result == resultUnwritten:
-		return &unwrittenError{errors.New(a.Text)}
-	case a.Result == resultCPU, killed(state) && state.UserTime()+state.SystemTime() >= c.cpu:
-		return &CompileError{fmt.Sprintf("exceeded %v s of CPU", c.cpu.Seconds())}
-	case a.Result == resultMemory, err != nil && exhausted:
-		return &CompileError{fmt.Sprintf("exceeded %s MiB of memory", thousands(c.memory>>20))}
-	case err == nil:
-		return &CompileError{quoted(a.Text)}
-	case last != "":
-		return &CompileError{err.Error() + ": " + quoted(last)}
-	}
-	return &CompileError{err.Error()}
+	return &CompileError{"its answer is none: " + quoted(string(out))}
 }
 
-// A head keeps the first bytes written to it and takes no more.
+// A head keeps the first bytes written to it. What is beyond its limit is
+// dropped, or breaks the pipe.
 type head struct {
-	b     []byte
-	limit int
+	b      []byte
+	limit  int
+	breaks bool
 }
 
 func (h *head) Write(b []byte) (int, error) {
-	if len(h.b)+len(b) > h.limit {
+	if len(h.b)+len(b) > h.limit && h.breaks {
 		return 0, errors.New("more output than an answer has")
 	}
-	h.b = append(h.b, b...)
+	h.b = append(h.b, b[:min(len(b), h.limit-len(h.b))]...)
 	return len(b), nil
 }
 
-// A tail keeps the last bytes written to it.
-type tail struct {
-	b     []byte
-	limit int
-}
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.b = append(t.b, b...)
-	t.b = t.b[max(0, len(t.b)-t.limit):]
-	return len(b), nil
-}
-
-func (t *tail) lastLine() string {
-	text := strings.TrimSpace(string(t.b))
-	return strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+// reason is the line that says why a process ended: what the Go runtime says, or
+// the last one.
+func (h *head) reason() (line string) {
+	for l := range strings.Lines(string(h.b)) {
+		if l = strings.TrimSpace(l); l != "" {
+			line = l
+		}
+		if strings.HasPrefix(line, "fatal error: ") || strings.HasPrefix(line, "panic: ") {
+			break
+		}
+	}
+	return line
 }
