@@ -28,7 +28,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(tidy{m}, map[string]func(){"assay": main})
+	testscript.Main(tidy{m}, map[string]func(){"assay": main, "assay-alone": alone})
 }
 
 // tidy removes what tests share when all of them are done.

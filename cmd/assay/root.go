@@ -16,6 +16,7 @@ type streams struct {
 	out, err io.Writer
 	terminal bool // err is a terminal that understands cursor movement
 	cacheDir func() (string, error)
+	compiler []string // see sandbox.Config; none = modules compile in this process
 }
 
 // Exit codes. They are part of the interface: see EXIT STATUS in --help.
@@ -83,7 +84,7 @@ forked-chain snapshots and scores what really happened.
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetArgs(args)
-	root.AddCommand(newBench(s), newCheck(s), newSnapshot(s), newVersion(s))
+	root.AddCommand(newBench(s), newCheck(s), newSnapshot(s), newVersion(s), newCompile())
 
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {

@@ -122,6 +122,7 @@ func (o *setup) engine(ctx context.Context, s streams) (*sandbox.Engine, error) 
 	}
 	return sandbox.New(ctx, sandbox.Config{
 		CacheDir: dir,
+		Compiler: s.compiler,
 		Notice:   func(n sandbox.Notice) { fmt.Fprintf(s.err, "assay: warning: %s\n", printable(n.String())) },
 	})
 }
