@@ -73,10 +73,12 @@ static int is(slice s, const char *word) { return s.len == strlen(word) && !memc
 /* find gives the place of what in s, or s.len. */
 static size_t find(slice s, slice what)
 {
-    size_t i;
-    for (i = 0; i + what.len <= s.len; i++)
-        if (s.data[i] == what.data[0] && !memcmp(s.data + i, what.data, what.len))
-            return i;
+    const char *at = s.data, *end = s.data + s.len;
+    while (at && (at = memchr(at, what.data[0], (size_t)(end - at)))) {
+        if ((size_t)(end - at) >= what.len && !memcmp(at, what.data, what.len))
+            return (size_t)(at - s.data);
+        at++;
+    }
     return s.len;
 }
 

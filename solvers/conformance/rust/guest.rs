@@ -34,7 +34,14 @@ const QUOTE: &str = r#"{"estimated_output":"1"}"#;
 // ---- text ----
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|w| w == what)
+    let mut from = 0;
+    while let Some(i) = text[from..].iter().position(|&c| c == what[0]) {
+        if text[from + i..].starts_with(what) {
+            return Some(from + i);
+        }
+        from += i + 1;
+    }
+    None
 }
 
 /// until splits at the first c, which belongs to neither part.
