@@ -27,10 +27,10 @@ func TestAllowance(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		interpreter bool
-		calls       int // until 10 s are spent by calls of 5 s
+		calls       int // before 10 s are spent by calls of 4.99 s
 		ends        error
 	}{
-		{"compiled", false, 2, &sandbox.Fault{Cause: sandbox.CauseTimeout, Detail: "the session's time is spent"}},
+		{"compiled", false, 2, &sandbox.Fault{Cause: sandbox.CauseStalled, Detail: "the session's time is spent"}},
 		{"interpreted", true, 2 * sandbox.InterpreterWalls, sandbox.ErrWall},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestAllowance(t *testing.T) {
 			env := sandbox.Env{Allowance: m.Allow(10*time.Second, 1<<40)}
 			call := plan()
 			call.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) {
-				c.now = c.now.Add(5 * time.Second)
+				c.now = c.now.Add(4990 * time.Millisecond)
 				return sandbox.Reply{}, nil
 			}
 			i := instantiate(t, m, env)
@@ -77,7 +77,7 @@ func TestAllowanceStopsACall(t *testing.T) {
 	m := compile(t, newEngine(t, sandbox.Config{Clock: c.read}), guest(wt.Answer{Act: wt.Spin}))
 	env := sandbox.Env{Allowance: m.Allow(time.Second, 1<<40)}
 	i := instantiate(t, m, env)
-	if _, err := i.Call(t.Context(), plan()); causeOf(err) != sandbox.CauseTimeout || env.Allowance.Err() == nil {
+	if _, err := i.Call(t.Context(), plan()); causeOf(err) != sandbox.CauseStalled || env.Allowance.Err() == nil {
 		t.Errorf("Call() = %v, want a timeout; Err() = %v", err, env.Allowance.Err())
 	}
 }

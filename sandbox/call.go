@@ -79,13 +79,20 @@ type call struct {
 	logged   []byte
 	random   *rand.ChaCha8
 	usage    Usage
-	stopped  error // why host code ended the call: a fault, a refusal or the host's own error
+	tank     tank
+	tracer   *tracer   // nil unless fuel is profiled
+	deadline time.Time // of the host's clock
+	expired  bool      // the wall limit ended the call
+	stopped  error     // why host code ended the call: a fault, a refusal or the host's own error
 }
 
 type callKey struct{}
 
-func (i *Instance) newCall(c Call) *call {
-	return &call{Call: c, instance: i, random: rand.NewChaCha8(c.Seed)}
+func (i *Instance) newCall(limits Call) *call {
+	c := &call{Call: limits, instance: i, random: rand.NewChaCha8(limits.Seed)}
+	c.fill(limits.Fuel)
+	c.tracer = i.module.engine.config.FuelProfile.trace(c, limits.Export)
+	return c
 }
 
 // stop records why the call ends. The first reason counts.
@@ -114,9 +121,10 @@ func (i *Instance) run(ctx context.Context, c *call, enter func(context.Context)
 		if left := allowance.rest(); left < wall {
 			wall, limit = left, errSpent
 		}
-		began := engine.config.Clock()
-		defer func() { allowance.spend(engine.config.Clock().Sub(began)) }()
 	}
+	began := engine.config.Clock()
+	c.deadline = began.Add(wall)
+	defer func() { allowance.spend(engine.config.Clock().Sub(began), c.usage.Fuel) }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(engine.ctx, func() { cancel(ErrClosed) })()
@@ -128,7 +136,13 @@ func (i *Instance) run(ctx context.Context, c *call, enter func(context.Context)
 	err = enterRecovered(context.WithValue(ctx, callKey{}, c), enter)
 	c.usage.PeakPages = i.memory.pages()
 	c.usage.VirtualNS = i.virtual - virtual
-	if err = i.ended(ctx, c, err); err != nil {
+	c.tracer.end()
+	c.usage.Fuel = c.tank.spent()
+	err = i.ended(ctx, c, limit, err)
+	if engine.onEnd != nil {
+		engine.onEnd(i, i.memory.bytes(), c.usage.Fuel)
+	}
+	if err != nil {
 		i.kill()
 	}
 	if i.env.Log != nil && !byWall(err) {
@@ -140,7 +154,7 @@ func (i *Instance) run(ctx context.Context, c *call, enter func(context.Context)
 // byWall reports whether a wall limit ended the call.
 func byWall(err error) bool {
 	var fault *Fault
-	return errors.Is(err, ErrWall) || errors.As(err, &fault) && fault.Cause == CauseTimeout
+	return errors.Is(err, ErrWall) || errors.As(err, &fault) && fault.Cause == CauseStalled
 }
 
 // enterRecovered turns a panic outside of the guest into an error of the host's.
@@ -155,7 +169,7 @@ func enterRecovered(ctx context.Context, enter func(context.Context) error) (err
 
 // ended decides whose doing the end of a call was. What the host knows of
 // itself comes first, then what the guest did for certain, then the clock.
-func (i *Instance) ended(ctx context.Context, c *call, err error) error {
+func (i *Instance) ended(ctx context.Context, c *call, limit, err error) error {
 	if i.memory.err != nil {
 		return i.memory.err
 	}
@@ -166,27 +180,30 @@ func (i *Instance) ended(ctx context.Context, c *call, err error) error {
 		}
 		return c.stopped
 	}
-	if what, ok := trap(err, i.module.names); ok {
+	if what, ok := i.module.trap(err); ok {
 		if i.memory.exhausted() {
 			return i.memoryFault(what)
 		}
 		return &Fault{CauseTrap, what}
 	}
-	// Even a call that returned is late if its context ended: wazero may have
-	// closed the instance in the meantime.
-	if ctx.Err() != nil {
-		switch cause := context.Cause(ctx); {
-		case errors.Is(cause, errWallLimit):
-			return i.module.engine.wallStop(fmt.Sprintf("stopped after %v", c.Wall))
-		case errors.Is(cause, errSpent):
-			a := i.env.Allowance
-			a.spend(a.rest()) // whatever the clock says, its timer has ended
-			return a.Err()
-		default:
-			return cause
-		}
+	if !c.expired {
+		return err
 	}
-	return err
+	if ctx.Err() != nil {
+		limit = context.Cause(ctx)
+	}
+	switch {
+	case i.module.probe:
+		return ErrWall
+	case errors.Is(limit, errWallLimit):
+		return i.module.engine.wallStop(fmt.Sprintf("stopped after %v", c.Wall))
+	case errors.Is(limit, errSpent):
+		a := i.env.Allowance
+		a.spend(a.rest(), 0) // whatever the clock says, its timer has ended
+		return a.Err()
+	default:
+		return limit
+	}
 }
 
 func (i *Instance) memoryFault(what string) error {
@@ -196,7 +213,6 @@ func (i *Instance) memoryFault(what string) error {
 // traps are the texts of wazero's errors for what a guest may do wrong. Their
 // type isn't exported, and a text that isn't here is taken for the host's.
 var traps = map[string]bool{
-	"stack overflow":                true,
 	"invalid conversion to integer": true,
 	"integer overflow":              true,
 	"integer divide by zero":        true,
@@ -206,12 +222,12 @@ var traps = map[string]bool{
 	"indirect call type mismatch":   true,
 }
 
-// trappedIn finds the function on top of wazero's stack trace. The module was
-// compiled without names, so functions are printed as .$index.
-var trappedIn = regexp.MustCompile(`\nwasm stack trace:\n\t\.\$([0-9]+)\(`)
+// frames finds the functions in wazero's stack trace, the innermost first. The
+// module was compiled without names, so they are printed as .$index.
+var frames = regexp.MustCompile(`\n\t\.\$([0-9]+)\(`)
 
 // trap tells whether an error is the guest's trap, and which in which function.
-func trap(err error, names []byte) (what string, ok bool) {
+func (m *Module) trap(err error) (what string, ok bool) {
 	if err == nil {
 		return "", false
 	}
@@ -224,10 +240,14 @@ func trap(err error, names []byte) (what string, ok bool) {
 		const segment = ": out of bounds memory access"
 		return text, strings.HasPrefix(text, "data[") && strings.HasSuffix(text, segment)
 	}
-	// Engines stop at different depths, so where is left out.
-	if found := trappedIn.FindStringSubmatch(text); found != nil && what != "stack overflow" {
-		if index, err := strconv.ParseUint(found[1], 10, 32); err == nil {
-			what += " in " + describe(names, uint32(index))
+	// A function of the rewrite's own stands for its caller.
+	for _, found := range frames.FindAllStringSubmatch(text, 4) {
+		index, err := strconv.ParseUint(found[1], 10, 32)
+		if err != nil {
+			break
+		}
+		if original, ok := m.meter.Original(uint32(index)); ok {
+			return what + " in " + describe(m.names, original), true
 		}
 	}
 	return what, true

@@ -181,7 +181,9 @@ func TestRequestOfMoreThanAMiBIsTooLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := run()
-		c.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) { return sandbox.Reply{Body: []byte("ok")}, nil }
+		c.Read = func(context.Context, uint64, []byte) (sandbox.Reply, error) {
+			return sandbox.Reply{Body: []byte("ok")}, nil
+		}
 		if got, err := instantiate(t, m, sandbox.Env{}).Call(t.Context(), c); err != nil || got.Status != tt.status {
 			t.Errorf("rpc of %d bytes = %d, %v; want %d", tt.bytes, got.Status, err, tt.status)
 		}
@@ -328,7 +330,9 @@ func TestUsage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := sandbox.Usage{PeakPages: 3, HostCalls: 3, Reads: 1, VirtualNS: 2000}
+		// The costs of the instructions, of two pages and of the host calls.
+		const fuel = (1 + 50 + 2*8192 + 1) + 2*(3+4+1+200) + (3 + 4 + 2000)
+		want := sandbox.Usage{Fuel: fuel, PeakPages: 3, HostCalls: 3, Reads: 1, VirtualNS: 2000}
 		if diff := cmp.Diff(want, got.Usage); diff != "" {
 			t.Errorf("usage (-want +got):\n%s", diff)
 		}
@@ -347,6 +351,7 @@ func TestCallThatNeverBegan(t *testing.T) {
 	}{
 		{"its context had ended", ended, func(*sandbox.Call) {}},
 		{"no wall limit", t.Context(), func(c *sandbox.Call) { c.Wall = 0 }},
+		{"no fuel", t.Context(), func(c *sandbox.Call) { c.Fuel = 0 }},
 		{"an export that isn't the profile's", t.Context(), func(c *sandbox.Call) { c.Export = "solver_abi" }},
 		{"an export that isn't there", t.Context(), func(c *sandbox.Call) { c.Export = "solver_guess" }},
 	} {

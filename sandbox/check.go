@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"slices"
 	"strings"
+
+	"github.com/subnet112/assay/sandbox/meter"
+	"github.com/subnet112/assay/sandbox/wasm"
 )
 
 const (
@@ -14,157 +17,196 @@ const (
 	maxProblems = 20
 )
 
-// Check looks at a module without compiling it: its format, its sizes, what it
-// imports and exports. The error is a [*Refusal], the first of
+// Check looks at a module without compiling it: its format, its sizes, its code's
+// limits, what it imports and exports. The error is a [*Refusal], the first of
 // [Report.Problems]; nil means that the profile admits the module as far as a
 // static look tells. It takes time and memory in proportion to the module.
-func (e *Engine) Check(wasm []byte, p Profile) (Report, error) {
-	_, report, err := check(wasm, p)
+func (e *Engine) Check(module []byte, p Profile) (Report, error) {
+	_, report, err := check(module, p)
 	return report, err
 }
 
-func check(wasm []byte, p Profile) (*module, Report, error) {
-	report := Report{SHA256: sha256.Sum256(wasm), Bytes: len(wasm)}
-	m := &module{exports: map[string]export{}, memoryMax: maxPages}
-	if r := m.parse(wasm, p.moduleBytes()); r != nil {
+// An admitted module and its rewritten form.
+type admitted struct {
+	*wasm.Module
+	meter *meter.Module
+	names []byte // payload of the name section, if it isn't too long
+}
+
+func check(module []byte, p Profile) (*admitted, Report, error) {
+	report := Report{SHA256: sha256.Sum256(module), Bytes: len(module), MemoryMax: maxPages}
+	refuse := func(r *Refusal) (*admitted, Report, error) {
 		report.Problems = []*Refusal{r}
 		return nil, report, r
 	}
-	report.Identity = m.identity(wasm)
-	report.Functions, report.Types, report.Globals = m.bodies, len(m.types), m.globals
-	for _, i := range m.imports {
-		report.Imports = append(report.Imports, i.Import)
+	if r := checkHeader(module, p.moduleBytes()); r != nil {
+		return refuse(r)
 	}
-	report.Exports, report.Customs = m.exportNames, m.customs
-	report.MemoryMin, report.MemoryMax, report.Start = m.memoryMin, m.memoryMax, m.start != nil
-	report.Problems = m.admit(p)
-	if len(report.Problems) > 0 {
-		return nil, report, report.Problems[0]
+	m, err := wasm.Decode(module, bounds)
+	if err != nil {
+		return refuse(refusal(err))
 	}
-	return m, report, nil
+	report.Identity = identity(module)
+	a := &admitted{Module: m}
+	report.describe(m)
+	for _, c := range m.Customs {
+		const limit = 4 << 20
+		if c.Name == "name" && a.names == nil && len(c.Bytes) <= limit {
+			a.names = bytes.Clone(c.Bytes)
+		}
+	}
+	report.Problems = a.admit(p)
+	if len(report.Problems) == 0 {
+		if a.meter, err = meter.Rewrite(m, meter.Options{}); err != nil {
+			return refuse(refusal(err))
+		}
+		report.Unsound = a.meter.Unsound
+		return a, report, nil
+	}
+	return nil, report, report.Problems[0]
 }
 
-// parse reads the sections. A problem here leaves nothing to be looked at.
-func (m *module) parse(wasm []byte, limit int) *Refusal {
+// bounds are the limits of what is decoded; those of code are the rewrite's.
+var bounds = wasm.Bounds{
+	Types:         MaxTypes,
+	Imports:       MaxImports,
+	Functions:     MaxFunctions,
+	Globals:       MaxGlobals,
+	Exports:       MaxExports,
+	Tables:        1,
+	Memories:      1,
+	TableElements: MaxTableElements,
+	DataSegments:  MaxDataSegments,
+	ElemSegments:  MaxTableElements,
+	BodyBytes:     MaxBodyBytes,
+	Params:        MaxParams,
+	Results:       MaxParams,
+	Locals:        MaxLocals,
+	LocalsTotal:   MaxLocalsTotal,
+}
+
+// refusal sorts the errors of decoding and rewriting.
+func refusal(err error) *Refusal {
+	var format *wasm.Error
+	var code *meter.Error
 	switch {
-	case len(wasm) > limit:
-		return &Refusal{ReasonSize, fmt.Sprintf("module is %s bytes, limit %s", thousands(len(wasm)), thousands(limit))}
-	case len(wasm) < 4 || !bytes.HasPrefix(wasm, []byte("\x00asm")):
-		return &Refusal{ReasonNotWasm, "not a WebAssembly module: it doesn't begin with \\0asm"}
-	case len(wasm) < 8:
-		return &Refusal{ReasonMalformed, fmt.Sprintf("header at offset 4: module ends after %d bytes", len(wasm))}
+	case errors.As(err, &format) && format.Feature:
+		return &Refusal{ReasonFeature, err.Error()}
+	case errors.As(err, &format) && format.Size, errors.As(err, &code) && code.Size:
+		return &Refusal{ReasonSize, err.Error()}
+	case errors.As(err, &code):
+		return &Refusal{ReasonInvalid, err.Error()}
 	}
-	switch version := binary.LittleEndian.Uint32(wasm[4:]); {
+	return &Refusal{ReasonMalformed, err.Error()}
+}
+
+// checkHeader looks at a module's size and first bytes.
+func checkHeader(module []byte, limit int) *Refusal {
+	switch {
+	case len(module) > limit:
+		return &Refusal{ReasonSize, fmt.Sprintf("module is %s bytes, limit %s", thousands(len(module)), thousands(limit))}
+	case len(module) < 4 || !bytes.HasPrefix(module, []byte("\x00asm")):
+		return &Refusal{ReasonNotWasm, "not a WebAssembly module: it doesn't begin with \\0asm"}
+	case len(module) < 8:
+		return &Refusal{ReasonMalformed, fmt.Sprintf("header at offset 4: module ends after %d bytes", len(module))}
+	}
+	switch version := binary.LittleEndian.Uint32(module[4:]); {
 	case version>>16 == 1:
 		return &Refusal{ReasonNotWasm, "a component, not a core module: build without the component model"}
 	case version != 1:
 		return &Refusal{ReasonNotWasm, fmt.Sprintf("WebAssembly version %s, want 1", thousands(version))}
 	}
-	r := &reader{b: wasm, i: 8, what: "section header"}
-	last := 0
-	for r.err == nil && r.left() > 0 {
-		start := r.i
-		id := r.byte()
-		size := r.u32()
-		base := r.i
-		if r.err == nil && int(id) >= len(sectionNames) {
-			r.fail(ReasonMalformed, "unknown section %d", id)
-		}
-		if r.err == nil && uint64(size) > uint64(r.left()) {
-			r.fail(ReasonMalformed, "%s section announces %s bytes, %s left", sectionNames[id], thousands(size), thousands(r.left()))
-		}
-		body := r.bytes(size)
-		if r.err != nil {
-			break
-		}
-		if id != 0 {
-			if sectionRank[id] <= last {
-				r.fail(ReasonMalformed, "%s section is repeated or out of order", sectionNames[id])
-				break
-			}
-			last = sectionRank[id]
-			m.kept = append(m.kept, [2]int{start, r.i})
-		}
-		s := &reader{b: body, base: base, what: sectionNames[id] + " section"}
-		m.section(id, s)
-		if s.err == nil && s.left() > 0 && id != 0 {
-			s.fail(ReasonMalformed, "%s bytes too many", thousands(s.left()))
-		}
-		r.err = s.err
-	}
-	if r.err != nil {
-		return r.err
-	}
-	if m.bodies != len(m.own) {
-		return &Refusal{ReasonMalformed, fmt.Sprintf("%s functions are declared, %s have code", thousands(len(m.own)), thousands(m.bodies))}
-	}
 	return nil
 }
 
-// identity hashes the module without its custom sections.
-func (m *module) identity(wasm []byte) (id [32]byte) {
+// identity hashes a module that decodes without its custom sections.
+func identity(module []byte) (id [32]byte) {
 	h := sha256.New()
-	h.Write(wasm[:8])
-	for _, s := range m.kept {
-		h.Write(wasm[s[0]:s[1]])
+	h.Write(module[:8])
+	for at := 8; at < len(module); {
+		size, n := binary.Uvarint(module[at+1:])
+		end := at + 1 + n + int(size)
+		if module[at] != 0 {
+			h.Write(module[at:end])
+		}
+		at = end
 	}
 	h.Sum(id[:0])
 	return id
 }
 
-// stripped is what is compiled: the module without its custom sections, and its
-// table with a maximum. wazero has no limit of its own for table.grow, which takes
-// 8 bytes of the host's memory an element.
-func (m *module) stripped(wasm []byte) []byte {
-	out := slices.Clone(wasm[:8])
-	for _, s := range m.kept {
-		if wasm[s[0]] == sectionTable && m.tables == 1 {
-			out = append(out, m.table.section()...)
-			continue
-		}
-		out = append(out, wasm[s[0]:s[1]]...)
+func (r *Report) describe(m *wasm.Module) {
+	r.Functions, r.Types, r.Globals, r.Start = len(m.Funcs), len(m.Types), len(m.Globals), m.Start != nil
+	for _, i := range m.Imports {
+		r.Imports = append(r.Imports, Import{i.Module, i.Name})
 	}
-	return out
+	for _, x := range m.Exports {
+		r.Exports = append(r.Exports, x.Name)
+	}
+	for _, c := range m.Customs {
+		r.Customs = append(r.Customs, c.Name)
+	}
+	for _, l := range m.Memories {
+		r.MemoryMin = l.Min
+		if l.HasMax {
+			r.MemoryMax = l.Max
+		}
+	}
 }
 
 // admit holds a well-formed module against a profile.
-func (m *module) admit(p Profile) (problems []*Refusal) {
+func (a *admitted) admit(p Profile) (problems []*Refusal) {
 	refuse := func(reason Reason, format string, args ...any) {
 		if len(problems) < maxProblems {
 			problems = append(problems, &Refusal{reason, fmt.Sprintf(format, args...)})
 		}
 	}
-	for _, i := range m.imports {
-		if want, ok := importType(i.Import, p.WASI); !ok {
-			refuse(ReasonImport, "unknown import %s.%s%s", quoted(i.Module), quoted(i.Name), why(i.Import))
-		} else if got := m.types[i.typ]; got != want {
+	for _, i := range a.Imports {
+		name := Import{i.Module, i.Name}
+		if what := kindName(i.Kind); i.Kind != wasm.KindFunc {
+			refuse(ReasonImport, "%s %s.%s is imported, only functions may be", what, quoted(i.Module), quoted(i.Name))
+		} else if want, ok := importType(name, p.WASI); !ok {
+			refuse(ReasonImport, "unknown import %s.%s%s", quoted(i.Module), quoted(i.Name), why(name))
+		} else if got := typeOf(a.Types[i.Type]); got != want {
 			refuse(ReasonImport, "import %s.%s has type %s, want %s", quoted(i.Module), quoted(i.Name), got, want)
 		}
 	}
 
-	if x, ok := m.exports["memory"]; !ok || x.kind != kindMemory {
+	exports := make(map[string]wasm.Export, len(a.Exports))
+	for _, x := range a.Exports {
+		exports[x.Name] = x
+		if strings.HasPrefix(x.Name, meter.Prefix) {
+			refuse(ReasonExport, "export %s: names that begin with %q are the sandbox's own", quoted(x.Name), meter.Prefix)
+		}
+	}
+	if x, ok := exports["memory"]; !ok || x.Kind != wasm.KindMemory {
 		refuse(ReasonExport, "no memory is exported as %q", "memory")
-	} else if limit := p.memoryPages(); m.memoryMin > limit {
-		refuse(ReasonMemory, "memory starts with %s pages, limit %s", thousands(m.memoryMin), thousands(limit))
+	} else if limit := p.memoryPages(); a.Memories[0].Min > limit {
+		refuse(ReasonMemory, "memory starts with %s pages, limit %s", thousands(a.Memories[0].Min), thousands(limit))
+	}
+	for _, t := range a.Tables {
+		if t.Min > MaxTableElements {
+			refuse(ReasonSize, "table of %s elements, limit %s", thousands(t.Min), thousands(MaxTableElements))
+		}
 	}
 
 	// A command sets its runtime up in _start and is done; nothing can be called
 	// in it before or after.
-	start, isCommand := m.exports["_start"]
-	if _, isReactor := m.exports["_initialize"]; isCommand && start.kind == kindFunc && !isReactor {
+	start, isCommand := exports["_start"]
+	if _, isReactor := exports["_initialize"]; isCommand && start.Kind == wasm.KindFunc && !isReactor {
 		refuse(ReasonExport, `it exports "_start" and no "_initialize": build a reactor (Go: -buildmode=c-shared), not a command`)
 	}
 	function := func(name string, want funcType, optional bool) {
-		x, ok := m.exports[name]
+		x, ok := exports[name]
 		switch {
 		case !ok && optional:
 		case !ok:
 			refuse(ReasonExport, "no function is exported as %q", name)
-		case x.kind != kindFunc:
+		case x.Kind != wasm.KindFunc:
 			refuse(ReasonExport, "export %q is no function", name)
-		case m.typeOf(x.index) != want:
-			refuse(ReasonExport, "export %q has type %s, want %s", name, m.typeOf(x.index), want)
-		case int(x.index) < len(m.imports):
+		case a.typeOf(x.Index) != want:
+			refuse(ReasonExport, "export %q has type %s, want %s", name, a.typeOf(x.Index), want)
+		case int(x.Index) < len(a.Imports):
 			refuse(ReasonExport, "export %q is an import", name)
 		}
 	}
@@ -176,6 +218,19 @@ func (m *module) admit(p Profile) (problems []*Refusal) {
 	}
 	function("_initialize", initType, true)
 	return problems
+}
+
+// typeOf is the type of a function; its index must be one, and nothing but
+// functions imported.
+func (a *admitted) typeOf(index uint32) funcType {
+	if int(index) < len(a.Imports) {
+		return typeOf(a.Types[a.Imports[index].Type])
+	}
+	return typeOf(a.Types[a.Funcs[int(index)-len(a.Imports)]])
+}
+
+func kindName(k wasm.Kind) string {
+	return map[wasm.Kind]string{wasm.KindTable: "table", wasm.KindMemory: "memory", wasm.KindGlobal: "global"}[k]
 }
 
 // why explains imports that a language's standard library drags in.
@@ -199,6 +254,17 @@ var (
 // A funcType is a function's type; parameters and results are value types as
 // they are encoded.
 type funcType struct{ params, results string }
+
+func typeOf(t wasm.FuncType) funcType {
+	text := func(types []wasm.ValType) string {
+		b := make([]byte, len(types))
+		for i, t := range types {
+			b[i] = byte(t)
+		}
+		return string(b)
+	}
+	return funcType{text(t.Params), text(t.Results)}
+}
 
 func (t funcType) String() string {
 	list := func(types string) string {

@@ -233,7 +233,7 @@ func TestReport(t *testing.T) {
 		Imports:   []sandbox.Import{{Module: "assay", Name: "input"}, {Module: "assay", Name: "log"}},
 		Exports:   []string{"memory", "run"},
 		Customs:   []string{"producers"},
-		MemoryMin: 1, MemoryMax: 4, Start: true,
+		MemoryMin: 1, MemoryMax: 4, Start: true, Unsound: "it has a start section",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/subnet112/assay/sandbox/wasm"
 )
 
 // A Config configures an [Engine]. The zero value compiles to native code where
@@ -41,6 +43,10 @@ type Config struct {
 	// It only ever stops a guest.
 	Clock func() time.Time
 
+	// FuelProfile, if set, gathers fuel by function. Guests get many times slower
+	// and the cache isn't used.
+	FuelProfile *FuelProfile
+
 	// Notice, if set, learns what went wrong with the cache. It is called from
 	// any goroutine. Results never depend on the cache.
 	Notice func(Notice)
@@ -64,6 +70,13 @@ type Engine struct {
 	closed bool
 	busy   sync.WaitGroup // compilations and calls
 	code   map[[32]byte]*compilation
+
+	probing sync.Mutex
+	probe   *Module // the calibration guest, once it was needed
+
+	// onEnd, if set by a test, sees each call's end: what it spent, and the memory
+	// before a dead instance is freed.
+	onEnd func(i *Instance, memory []byte, spent uint64)
 }
 
 // A compilation is code under construction, or the code: one per identity.
@@ -133,6 +146,12 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var errs []error
+	e.probing.Lock()
+	defer e.probing.Unlock()
+	if e.probe != nil {
+		errs = append(errs, e.probe.code.free(ctx))
+		e.probe = nil
+	}
 	for id, c := range e.code {
 		errs = append(errs, c.free(ctx))
 		delete(e.code, id)
@@ -155,12 +174,12 @@ func (e *Engine) enter() error {
 // Compile checks a module and compiles it, once per identity: concurrent and
 // later callers share the code, which lives until the last module of the identity
 // is closed and its last instance gone. The error is a [*Refusal], or the host's
-// own. The module doesn't keep wasm; the caller closes it.
+// own. The result doesn't keep the bytes; the caller closes it.
 //
 // If ctx ends, Compile returns its error while the compilation goes on for the
 // cache and whoever asks meanwhile.
-func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, error) {
-	m, report, err := check(wasm, p)
+func (e *Engine) Compile(ctx context.Context, module []byte, p Profile) (*Module, error) {
+	m, report, err := check(module, p)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +197,7 @@ func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, 
 		c = &compilation{id: report.Identity, users: 1, done: make(chan struct{})}
 		e.code[c.id] = c
 		e.busy.Add(1)
-		code := m.stripped(wasm)
+		code := m.meter.Bytes
 		go func() {
 			defer e.busy.Done()
 			e.compile(code, c)
@@ -197,11 +216,20 @@ func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, 
 		e.release(c)
 		return nil, c.err
 	}
-	pages := min(p.memoryPages(), m.memoryMax)
+	return e.module(m, c, report, p), nil
+}
+
+// module is what was admitted, with its code.
+func (e *Engine) module(a *admitted, c *compilation, report Report, p Profile) *Module {
+	a.meter.Bytes = nil
+	functions := map[string]bool{}
+	for _, x := range a.Exports {
+		functions[x.Name] = x.Kind == wasm.KindFunc
+	}
 	return &Module{
-		engine: e, code: c, profile: p, report: report, exports: m.exports, names: m.names,
-		minPages: m.memoryMin, maxPages: pages,
-	}, nil
+		engine: e, code: c, profile: p, report: report, exports: functions, names: a.names, meter: a.meter,
+		minPages: report.MemoryMin, maxPages: min(p.memoryPages(), report.MemoryMax),
+	}
 }
 
 // compile fills c and lets its waiters go. What failed isn't kept: a refusal is
@@ -209,7 +237,7 @@ func (e *Engine) Compile(ctx context.Context, wasm []byte, p Profile) (*Module, 
 func (e *Engine) compile(wasm []byte, c *compilation) {
 	defer close(c.done)
 	defer e.release(c)
-	built, err := e.build(c.id, wasm)
+	built, err := e.buildProfiled(c.id, wasm)
 	if err != nil {
 		c.err = err
 		e.mu.Lock()
@@ -218,6 +246,15 @@ func (e *Engine) compile(wasm []byte, c *compilation) {
 		return
 	}
 	c.runtime, c.cache, c.module = built.runtime, built.cache, built.module
+}
+
+// buildProfiled leaves the cache alone where guests are profiled: what is
+// compiled then calls the host for every function.
+func (e *Engine) buildProfiled(id [32]byte, wasm []byte) (*compilation, error) {
+	if e.config.FuelProfile != nil {
+		return e.translate(profiled(context.Background()), wasm, nil)
+	}
+	return e.build(id, wasm)
 }
 
 // release gives up one use of the code; the last frees it, unless Close did.
@@ -243,7 +280,6 @@ func runtimeConfig(interpreter bool) wazero.RuntimeConfig {
 	}
 	return config.
 		WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false)).
-		WithCloseOnContextDone(true).
 		WithDebugInfoEnabled(false)
 }
 

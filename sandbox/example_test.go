@@ -40,10 +40,10 @@ func Example() {
 	}
 	defer instance.Close(ctx)
 
-	result, err := instance.Call(ctx, sandbox.Call{Export: "solver_metadata", Wall: 5 * time.Second, OutputLimit: 1 << 20})
+	result, err := instance.Call(ctx, sandbox.Call{Export: "solver_metadata", Wall: 5 * time.Second, Fuel: 2_000_000_000, OutputLimit: 1 << 20})
 	fmt.Println(result.Status, string(result.Output), err)
 
-	_, err = instance.Call(ctx, sandbox.Call{Export: "solver_quote", Wall: 5 * time.Second})
+	_, err = instance.Call(ctx, sandbox.Call{Export: "solver_quote", Wall: 5 * time.Second, Fuel: 2_000_000_000})
 	var fault *sandbox.Fault
 	if errors.As(err, &fault) {
 		fmt.Println("the guest's own doing:", fault.Cause)

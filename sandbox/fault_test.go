@@ -31,7 +31,7 @@ func TestFaults(t *testing.T) {
 			{"a pointer beyond its memory", solver(wt.BadPointer), sandbox.Fault{Cause: sandbox.CauseBadPointer, Detail: `output: 32 bytes at 4,294,967,280, memory is 196,608`}},
 			{"proc_exit", solver(wt.Exit), sandbox.Fault{Cause: sandbox.CauseExit, Detail: `proc_exit(7)`}},
 			{"a flood of log", solver(wt.FloodLog), sandbox.Fault{Cause: sandbox.CauseLog, Detail: `more than 65,536 bytes in one call`}},
-			{"endless recursion", solver(wt.Recurse), sandbox.Fault{Cause: sandbox.CauseTrap, Detail: `stack overflow`}},
+			{"endless recursion", solver(wt.Recurse), sandbox.Fault{Cause: sandbox.CauseDepth, Detail: `calls nest too deep`}},
 			{"output beyond the limit", guest(wt.Answer{Pad: 2 << 20}), sandbox.Fault{Cause: sandbox.CauseOutput, Detail: `more than 1,048,576 bytes`}},
 			{"a load beyond its memory", body(nil, func(*probe) []byte {
 				return wt.Seq(wt.I32Const(-4), wt.I32Load(0), wt.Drop)
@@ -149,7 +149,7 @@ func TestWallLimit(t *testing.T) {
 	c.Wall = 20 * time.Millisecond
 	_, err := i.Call(t.Context(), c)
 	var fault *sandbox.Fault
-	if !errors.As(err, &fault) || *fault != (sandbox.Fault{Cause: sandbox.CauseTimeout, Detail: "stopped after 20ms"}) {
+	if !errors.As(err, &fault) || *fault != (sandbox.Fault{Cause: sandbox.CauseStalled, Detail: "stopped after 20ms"}) {
 		t.Errorf("Call() = %v, want a timeout", err)
 	}
 	if _, err := i.Call(t.Context(), c); !errors.Is(err, sandbox.ErrDead) {
@@ -200,7 +200,7 @@ func TestReadEndsAtTheWallLimit(t *testing.T) {
 		<-ctx.Done()
 		return sandbox.Reply{}, ctx.Err()
 	}
-	if _, err := i.Call(t.Context(), c); causeOf(err) != sandbox.CauseTimeout {
+	if _, err := i.Call(t.Context(), c); causeOf(err) != sandbox.CauseStalled {
 		t.Errorf("Call() = %v, want a timeout", err)
 	}
 }
@@ -277,7 +277,7 @@ func TestInstantiateUnderAWallLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Instantiate(t.Context(), sandbox.Env{Wall: 20 * time.Millisecond}); causeOf(err) != sandbox.CauseTimeout {
+		if _, err := m.Instantiate(t.Context(), sandbox.Env{Wall: 20 * time.Millisecond}); causeOf(err) != sandbox.CauseStalled {
 			t.Errorf("%s: %v, want a timeout", name, err)
 		}
 	}

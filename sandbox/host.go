@@ -7,6 +7,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/subnet112/assay/sandbox/meter"
 )
 
 const (
@@ -63,6 +65,9 @@ func bindHost(ctx context.Context, r wazero.Runtime) error {
 				b.NewFunctionBuilder().WithGoModuleFunction(f.bind(), f.params, f.results).Export(f.name)
 			}
 		}
+		if module == meter.ImportModule {
+			b.NewFunctionBuilder().WithGoModuleFunction(guarded(meter.ImportName, refill), nil, nil).Export(meter.ImportName)
+		}
 		if _, err := b.Instantiate(ctx); err != nil {
 			return fmt.Errorf("bind imports of %s: %w", module, err)
 		}
@@ -70,25 +75,32 @@ func bindHost(ctx context.Context, r wazero.Runtime) error {
 	return nil
 }
 
-// bind wraps an import: it counts, it doesn't begin after the call's context
-// ended, and it records its own panics as the host's before wazero turns them
-// into errors that look like the guest's.
+// bind wraps an import: it counts and pays, it doesn't begin after the call's
+// time has passed.
 func (f hostFunc) bind() api.GoModuleFunc {
+	return guarded(f.name, func(ctx context.Context, c *call, guest api.Module, stack []uint64) {
+		c.usage.HostCalls++
+		c.checkTime(ctx)
+		c.pay(hostCallFuel)
+		f.do(&host{c, ctx, guest.Memory(), stack, f.name})
+	})
+}
+
+// guarded records panics of host code as the host's own before wazero turns
+// them into errors that look like the guest's.
+func guarded(name string, do func(ctx context.Context, c *call, guest api.Module, stack []uint64)) api.GoModuleFunc {
 	return func(ctx context.Context, guest api.Module, stack []uint64) {
 		c := ctx.Value(callKey{}).(*call)
 		defer func() {
 			if r := recover(); r != nil {
 				if r != errStopped { //nolint:errorlint // the very value that fail panics with
-					c.stop(fmt.Errorf("import %s: panic: %v", f.name, r))
+					c.stop(fmt.Errorf("import %s: panic: %v", name, r))
 				}
 				panic(errStopped)
 			}
 		}()
-		c.usage.HostCalls++
-		if ctx.Err() != nil {
-			panic(errStopped)
-		}
-		f.do(&host{c, ctx, guest.Memory(), stack, f.name})
+		c.tank.open(guest)
+		do(ctx, c, guest, stack)
 	}
 }
 
@@ -114,8 +126,30 @@ func (h *host) at(ptr, n uint32) []byte {
 	return b
 }
 
+// pieces moves n bytes piece by piece: it pays for each before move gets its
+// range.
+func (h *host) pieces(n int, move func(from, to int)) {
+	for from := 0; from < n; from += pieceBytes {
+		to := min(from+pieceBytes, n)
+		h.pay(uint64(to - from))
+		move(from, to)
+		if to < n {
+			h.checkTime(h.ctx)
+		}
+	}
+}
+
+// give copies the beginning of from into the guest's range and returns how many
+// bytes.
+func (h *host) give(ptr, size uint32, from []byte) int {
+	to := h.at(ptr, size)
+	n := min(len(to), len(from))
+	h.pieces(n, func(i, j int) { copy(to[i:j], from[i:j]) })
+	return n
+}
+
 func (h *host) input() {
-	n := copy(h.at(h.u32(0), h.u32(1)), h.Input[h.taken:])
+	n := h.give(h.u32(0), h.u32(1), h.Input[h.taken:])
 	h.taken += n
 	h.stack[0] = uint64(n)
 }
@@ -131,7 +165,7 @@ func (h *host) write() {
 		copy(grown, h.output)
 		h.output = grown
 	}
-	h.output = append(h.output, b...)
+	h.pieces(len(b), func(i, j int) { h.output = append(h.output, b[i:j]...) })
 }
 
 func (h *host) rpc() {
@@ -151,12 +185,14 @@ func (h *host) read(chain uint64, req []byte) int32 {
 		return int32(ReadTooLarge)
 	}
 	h.usage.Reads++
+	h.pay(rpcFuel - hostCallFuel + rpcByteFuel*uint64(len(req)))
 	r, err := h.Read(h.ctx, chain, append([]byte{}, req...))
 	reply, status := r.Body, r.Status
 	switch {
 	case err != nil && h.ctx.Err() != nil:
 		// It was interrupted, or failed at the very moment: the context says who.
 		if errors.Is(err, h.ctx.Err()) || errors.Is(err, context.Cause(h.ctx)) {
+			h.expired = true
 			panic(errStopped)
 		}
 		h.fail(fmt.Errorf("read: %w", err))
@@ -165,6 +201,7 @@ func (h *host) read(chain uint64, req []byte) int32 {
 	case status == ReadOK && len(reply) > h.ReadOut-h.replied:
 		status = ReadBudget
 	}
+	h.pay(r.Fuel)
 	if status == ReadBudget {
 		h.over = true
 	}
@@ -173,11 +210,12 @@ func (h *host) read(chain uint64, req []byte) int32 {
 	}
 	h.replied += len(reply)
 	h.reply = reply
+	h.pay(uint64(len(reply)))
 	return int32(len(reply))
 }
 
 func (h *host) rpcRead() {
-	n := copy(h.at(h.u32(0), h.u32(1)), h.reply)
+	n := h.give(h.u32(0), h.u32(1), h.reply)
 	h.reply = h.reply[n:]
 	h.stack[0] = uint64(n)
 }
@@ -197,6 +235,7 @@ func (h *host) record(parts ...[]byte) {
 		if len(b) > CallLogBytes-len(h.logged) {
 			h.fault(CauseLog, "more than %s bytes in one call", thousands(CallLogBytes))
 		}
+		h.pay(uint64(len(b)))
 		h.logged = append(h.logged, b...)
 	}
 }

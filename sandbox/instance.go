@@ -10,6 +10,8 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/subnet112/assay/sandbox/meter"
 )
 
 // A Module is an admitted, compiled module under a profile. Its methods may be
@@ -19,10 +21,12 @@ type Module struct {
 	code     *compilation
 	profile  Profile
 	report   Report
-	exports  map[string]export
-	names    []byte
+	exports  map[string]bool // names of functions
+	names    []byte          // payload of the name section
+	meter    *meter.Module   // what the rewrite says, without its bytes
 	minPages uint32
 	maxPages uint32
+	probe    bool // it is the calibration guest
 	closed   bool // guarded by Engine.mu
 }
 
@@ -63,8 +67,7 @@ func (m *Module) Report() Report { return m.report }
 
 // Has reports whether the module has an export of its profile.
 func (m *Module) Has(name string) bool {
-	_, ok := m.exports[name]
-	return ok && m.profile.has(name)
+	return m.exports[name] && m.profile.has(name)
 }
 
 // Size is the module's size in bytes.
@@ -102,20 +105,18 @@ func (m *Module) Instantiate(ctx context.Context, env Env) (*Instance, error) {
 	}
 	defer m.engine.busy.Done()
 
-	if err := m.use(); err != nil {
-		return nil, err
-	}
-	memory, err := newMemory(m.minPages, m.maxPages)
+	i, err := m.prepare(env)
 	if err != nil {
-		m.engine.release(m.code)
 		return nil, err
 	}
-	i := &Instance{module: m, env: env, memory: memory, functions: map[string]api.Function{}}
-	wall := env.Wall
-	if wall == 0 {
-		wall = InstantiateWall
+	limit := Call{Export: "(instantiate)", Wall: env.Wall, Fuel: env.Fuel, Seed: env.Seed}
+	if limit.Wall == 0 {
+		limit.Wall = InstantiateWall
 	}
-	call := i.newCall(Call{Wall: wall, Seed: env.Seed})
+	if limit.Fuel == 0 {
+		limit.Fuel = InstantiateFuel
+	}
+	call := i.newCall(limit)
 	err = i.run(ctx, call, func(ctx context.Context) error { return i.initialize(ctx, call) })
 	if err != nil {
 		return nil, fmt.Errorf("instantiate: %w", err)
@@ -124,8 +125,47 @@ func (m *Module) Instantiate(ctx context.Context, env Env) (*Instance, error) {
 	return i, nil
 }
 
+// prepare makes an instance without a guest.
+func (m *Module) prepare(env Env) (*Instance, error) {
+	if err := m.use(); err != nil {
+		return nil, err
+	}
+	memory, err := newMemory(m.minPages, m.maxPages)
+	if err != nil {
+		m.engine.release(m.code)
+		return nil, err
+	}
+	return &Instance{module: m, env: env, memory: memory, functions: map[string]api.Function{}}, nil
+}
+
 // initialize runs inside of run, under a call's context.
 func (i *Instance) initialize(ctx context.Context, c *call) (err error) {
+	if err := i.make(ctx); err != nil {
+		return err
+	}
+	c.tank.open(i.guest)
+	if f := i.guest.ExportedFunction("_initialize"); f != nil {
+		c.tank.depth.Set(meter.DepthSlots)
+		if err := f.CallWithStack(ctx, nil); err != nil {
+			return err
+		}
+	}
+	if name := i.module.profile.ABI; name != "" {
+		var stack [1]uint64
+		c.tank.depth.Set(meter.DepthSlots)
+		if err := i.guest.ExportedFunction(name).CallWithStack(ctx, stack[:]); err != nil {
+			return err
+		}
+		if version := int32(stack[0]); version != 1 {
+			c.stop(&Refusal{ReasonABI, fmt.Sprintf("%s() = %s, want 1", name, thousands(int64(version)))})
+		}
+	}
+	return nil
+}
+
+// make gives the instance its guest: memory, data, the start function. ctx
+// carries the call that pays for it.
+func (i *Instance) make(ctx context.Context) (err error) {
 	ctx = experimental.WithMemoryAllocator(ctx, experimental.MemoryAllocatorFunc(func(_, _ uint64) experimental.LinearMemory {
 		return i.memory
 	}))
@@ -133,20 +173,6 @@ func (i *Instance) initialize(ctx context.Context, c *call) (err error) {
 	i.guest, err = i.module.code.runtime.InstantiateModule(ctx, i.module.code.module, config)
 	if err != nil {
 		return err
-	}
-	if f := i.guest.ExportedFunction("_initialize"); f != nil {
-		if err := f.CallWithStack(ctx, nil); err != nil {
-			return err
-		}
-	}
-	if name := i.module.profile.ABI; name != "" {
-		var stack [1]uint64
-		if err := i.guest.ExportedFunction(name).CallWithStack(ctx, stack[:]); err != nil {
-			return err
-		}
-		if version := int32(stack[0]); version != 1 {
-			c.stop(&Refusal{ReasonABI, fmt.Sprintf("%s() = %s, want 1", name, thousands(int64(version)))})
-		}
 	}
 	return nil
 }
@@ -217,8 +243,8 @@ func (i *Instance) Call(ctx context.Context, c Call) (Result, error) {
 	if !i.module.Has(c.Export) {
 		return Result{}, fmt.Errorf("call %s: %w", c.Export, errNoExport)
 	}
-	if c.Wall <= 0 {
-		return Result{}, fmt.Errorf("call %s: %w", c.Export, errNoWall)
+	if c.Wall <= 0 || c.Fuel == 0 {
+		return Result{}, fmt.Errorf("call %s: %w", c.Export, errNoLimit)
 	}
 	if err := i.module.engine.enter(); err != nil {
 		return Result{}, err
@@ -231,6 +257,9 @@ func (i *Instance) Call(ctx context.Context, c Call) (Result, error) {
 		i.functions[c.Export] = f
 	}
 	call := i.newCall(c)
+	call.tank.open(i.guest)
+	call.tank.add(0)
+	call.tank.depth.Set(meter.DepthSlots)
 	stack := [1]uint64{uint64(uint32(len(c.Input)))}
 	err := i.run(ctx, call, func(ctx context.Context) error { return f.CallWithStack(ctx, stack[:]) })
 	result := Result{Usage: call.usage, Log: call.logged}
@@ -243,5 +272,5 @@ func (i *Instance) Call(ctx context.Context, c Call) (Result, error) {
 
 var (
 	errNoExport = errors.New("not an export of the module's profile")
-	errNoWall   = errors.New("no wall limit")
+	errNoLimit  = errors.New("no wall limit, or no fuel")
 )

@@ -53,6 +53,9 @@ func (m *linearMemory) Free() {
 	}
 }
 
+// bytes is what the guest sees, valid until it grows or is freed.
+func (m *linearMemory) bytes() []byte { return m.view(m.size) }
+
 func (m *linearMemory) pages() uint32 { return uint32(m.size / pageSize) }
 
 // exhausted reports whether the guest grew to its limit, or was refused more. A

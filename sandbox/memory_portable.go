@@ -24,4 +24,6 @@ func (r *portableReservation) commit(old, size uint64) ([]byte, error) {
 	return r.b, nil
 }
 
+func (r *portableReservation) view(uint64) []byte { return r.b }
+
 func (r *portableReservation) release() { r.b = nil }

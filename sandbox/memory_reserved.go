@@ -30,6 +30,8 @@ func (r *reservation) commit(old, size uint64) ([]byte, error) {
 	return r.b[:size:size], nil
 }
 
+func (r *reservation) view(size uint64) []byte { return r.b[:size:size] }
+
 func (r *reservation) release() {
 	_ = unix.Munmap(r.b) // fails only for ranges that were never mapped
 	r.b = nil

@@ -1,6 +1,9 @@
 package sandbox
 
-import "fmt"
+import (
+	"encoding/binary"
+	"fmt"
+)
 
 // describe names a function by its index and, if the module's name section has
 // one, its name. The section is untrusted: whatever is wrong with it means that
@@ -14,23 +17,45 @@ func describe(names []byte, index uint32) string {
 
 func functionName(names []byte, index uint32) (string, bool) {
 	const functionNames = 1
-	r := &reader{b: names}
-	for r.err == nil && r.left() > 0 {
-		id := r.byte()
-		sub := &reader{b: r.bytes(r.u32())}
-		if id != functionNames {
-			continue
+	for len(names) > 0 {
+		id := names[0]
+		section, rest, ok := sized(names[1:])
+		if !ok {
+			return "", false
 		}
-		for range sub.count(2) {
-			i, name := sub.u32(), sub.bytes(sub.u32())
-			if sub.err != nil || i > index {
-				break
-			}
-			if i == index {
-				return string(name), true
-			}
+		if names = rest; id == functionNames {
+			return nameIn(section, uint64(index))
 		}
-		return "", false
 	}
 	return "", false
+}
+
+// nameIn looks an index up in a map from indices to names.
+func nameIn(section []byte, index uint64) (string, bool) {
+	_, n := binary.Uvarint(section) // their count
+	for section = section[max(n, 0):]; len(section) > 0; {
+		i, n := binary.Uvarint(section)
+		if n <= 0 || i > index {
+			break
+		}
+		name, rest, ok := sized(section[n:])
+		if !ok {
+			break
+		}
+		if i == index {
+			return string(name), true
+		}
+		section = rest
+	}
+	return "", false
+}
+
+// sized takes a length and as many bytes.
+func sized(b []byte) (content, rest []byte, ok bool) {
+	size, n := binary.Uvarint(b)
+	if n <= 0 || size > uint64(len(b)-n) {
+		return nil, nil, false
+	}
+	end := n + int(size)
+	return b[n:end], b[end:], true
 }

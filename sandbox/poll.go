@@ -46,6 +46,7 @@ func (h *host) pollOneoff() {
 		return
 	}
 	list, events, stored := h.at(in, n*subscriptionSize), h.at(out, n*eventSize), h.at(count, 4)
+	h.pay(uint64(len(list) + len(events)))
 	// The regions may overlap: read everything before writing anything.
 	list = append([]byte{}, list...)
 	subscriptions := make([]subscription, n)

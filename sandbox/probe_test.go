@@ -87,7 +87,7 @@ func newProbeInstance(t testing.TB, e *sandbox.Engine, wasm []byte, env sandbox.
 }
 
 func run() sandbox.Call {
-	return sandbox.Call{Export: "run", Wall: time.Minute, OutputLimit: 1 << 20, ReadOut: 1 << 20}
+	return sandbox.Call{Export: "run", Wall: time.Minute, Fuel: endless, OutputLimit: 1 << 20, ReadOut: 1 << 20}
 }
 
 // engines runs a test on the compiler and on the interpreter.

@@ -89,6 +89,7 @@ type Report struct {
 	MemoryMin uint32     // pages at the start
 	MemoryMax uint32     // pages it declares to grow to; 65,536 if it declares none
 	Start     bool       // it has a start section
+	Unsound   string     // why its instances can't be checkpointed; empty = they can
 	Problems  []*Refusal // what it is refused for, the first 20; nil = admitted
 }
 

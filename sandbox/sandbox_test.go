@@ -58,7 +58,7 @@ func instantiate(t testing.TB, m *sandbox.Module, env sandbox.Env) *sandbox.Inst
 
 // plan is a call of the export that tests use, with room for everything.
 func plan() sandbox.Call {
-	return sandbox.Call{Export: "solver_generate_plan", Wall: time.Minute, OutputLimit: 1 << 20, ReadOut: 1 << 20}
+	return sandbox.Call{Export: "solver_generate_plan", Wall: time.Minute, Fuel: endless, OutputLimit: 1 << 20, ReadOut: 1 << 20}
 }
 
 // guest makes a solver whose generate_plan behaves so.
@@ -87,3 +87,6 @@ func TestCallReturnsStatusAndOutput(t *testing.T) {
 		t.Errorf("Call() = %d, %q", got.Status, got.Output)
 	}
 }
+
+// endless is fuel for minutes.
+const endless = 1 << 50

@@ -104,7 +104,8 @@ func (h *host) clockTimeGet() {
 }
 
 func (h *host) randomGet() {
-	_, _ = h.random.Read(h.at(h.u32(0), h.u32(1))) // never fails
+	b := h.at(h.u32(0), h.u32(1))
+	h.pieces(len(b), func(i, j int) { _, _ = h.random.Read(b[i:j]) }) // never fails
 	h.errno(wasiSuccess)
 }
 
@@ -120,6 +121,7 @@ func (h *host) fdWrite() {
 	}
 	total, list := uint32(0), h.at(vectors, n*8)
 	out := h.at(written, 4)
+	h.pay(uint64(len(list)))
 	for ; len(list) > 0; list = list[8:] {
 		b := h.at(binary.LittleEndian.Uint32(list), binary.LittleEndian.Uint32(list[4:]))
 		h.record(b)

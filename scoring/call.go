@@ -99,7 +99,7 @@ func (p *program) call(ctx context.Context, c sandbox.Call) ([]byte, *failure, e
 
 // invoke makes one call within the scorer's limits.
 func (s *Scorer) invoke(ctx context.Context, i *sandbox.Instance, c sandbox.Call) ([]byte, *failure, error) {
-	c.OutputLimit, c.ReadOut = s.limits.ResultBytes, s.limits.ReadBytes
+	c.OutputLimit, c.ReadOut, c.Fuel = s.limits.ResultBytes, s.limits.ReadBytes, 2_000_000_000
 	c.Wall, c.Fuel = s.limits.Wall, s.limits.Fuel
 	if c.Export == exportLoad {
 		c.Wall, c.Fuel = s.limits.LoadWall, s.limits.LoadFuel

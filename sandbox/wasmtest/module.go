@@ -36,6 +36,7 @@ type Module struct {
 	exports [][]byte
 	elems   [][]byte
 	datas   [][]byte
+	passive bool // some of datas are
 	customs [][]byte
 	start   []byte
 
@@ -130,6 +131,12 @@ func (m *Module) Data(offset int32, b []byte) {
 	m.datas = append(m.datas, slices.Concat([]byte{0}, I32Const(offset), []byte{opEnd}, sized(b)))
 }
 
+// PassiveData declares bytes that memory.init copies, and a data count section.
+func (m *Module) PassiveData(b []byte) {
+	m.datas = append(m.datas, append([]byte{1}, sized(b)...))
+	m.passive = true
+}
+
 // Start makes a function run when the module is instantiated.
 func (m *Module) Start(index uint32) { m.start = U32(index) }
 
@@ -167,6 +174,9 @@ func (m *Module) Bytes() []byte {
 		out = append(out, Section(8, m.start)...)
 	}
 	out = appendVector(out, 9, m.elems)
+	if m.passive {
+		out = append(out, Section(12, U32(uint32(len(m.datas))))...)
+	}
 	out = appendVector(out, 10, m.codes)
 	out = appendVector(out, 11, m.datas)
 	for _, c := range m.customs {
