@@ -354,6 +354,7 @@ func (r *epochRun) again(ctx context.Context, j *job) error {
 		s.Fault = quoted(j.err.Error())
 		s.state, s.StateOut, s.StateOutBytes = nil, "", 0
 		s.StateNote = "kept: the session is void"
+		s.Adoptable, s.NotAdoptable = false, quoted("the validator failed at it")
 		(&run{Prepared: r.Prepared, Session: s}).fill(intent.CauseInfra, "")
 	}
 	return r.finish(j)

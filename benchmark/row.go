@@ -68,6 +68,15 @@ type CallFuel struct {
 	Fuel uint64 `json:"fuel"`
 }
 
+// fuel is what the solver spent on the intent.
+func (r *Row) fuel() uint64 {
+	sum := uint64(0)
+	for _, c := range r.Fuel {
+		sum += c.Fuel
+	}
+	return sum
+}
+
 // Reads is what the solver read from the chains while it answered one intent.
 type Reads struct {
 	Requests int    `json:"requests"`

@@ -17,7 +17,7 @@ const (
 	abiVersion      = 1 // what modules import and export
 	executorVersion = 1 // how plans are funded, executed and measured
 	scoringVersion  = 1 // how outcomes are valued and scorers' answers read
-	costVersion     = 0 // what instructions and host calls cost; 0: nothing is metered
+	costVersion     = 1 // what instructions and host calls cost
 	adoptionVersion = 1 // how a champion is chosen
 )
 

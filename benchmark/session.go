@@ -1,6 +1,7 @@
 package benchmark
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -26,7 +27,9 @@ type Session struct {
 	StateInBytes  int      `json:"state_in_bytes"`
 	StateOut      string   `json:"state_out"` // SHA-256 of what is kept for next time, "" = what was kept before stays
 	StateOutBytes int      `json:"state_out_bytes"`
-	StateNote     string   `json:"state_note"` // what became of the state, for people
+	StateNote     string   `json:"state_note"`    // what became of the state, for people
+	Adoptable     bool     `json:"adoptable"`     // its rows may decide about the solver
+	NotAdoptable  string   `json:"not_adoptable"` // why they may not, quoted, "" = they may
 	Restarts      int      `json:"restarts"`
 	Notes         []string `json:"notes"`           // failures that cost nothing, quoted
 	Fault         string   `json:"fault,omitempty"` // what the validator failed at, quoted: void rows or a state not kept; "" = nothing
@@ -75,7 +78,7 @@ func (p *Prepared) newSession(module string, state []byte, role Role) (*Session,
 
 // sessionOf is newSession for a state of which hash and size are known.
 func (p *Prepared) sessionOf(module, stateIn string, size int, role Role) (*Session, error) {
-	s := &Session{Role: role, Module: module, StateIn: stateIn, StateInBytes: size, Notes: []string{}}
+	s := &Session{Role: role, Module: module, StateIn: stateIn, StateInBytes: size, Adoptable: true, Notes: []string{}}
 	var err error
 	if s.ID, err = SessionID(p.digest, module, stateIn, role); err != nil {
 		return s, &intent.InfraFault{Err: err}
@@ -104,6 +107,7 @@ func (r *run) session(ctx context.Context, program *harness.Program, state []byt
 	}()
 	if never != nil {
 		r.StateNote = "kept: the solver never started"
+		r.stalled(solver.Stalled())
 		r.fill(never.Cause, never.Detail)
 		return nil
 	}
@@ -117,11 +121,21 @@ func (r *run) session(ctx context.Context, program *harness.Program, state []byt
 			return err
 		}
 		r.add(rec)
-		results = append(results, intent.Result{IntentID: c.id, Score: scoring.Told(rec.Row.Score)})
+		results = append(results, rec.told())
+		if rec.Row.Cause == intent.CauseStalled {
+			r.stalled("intent " + c.id + ": " + cmp.Or(solver.Stalled(), "scorer: stalled"))
+			r.fill(intent.CauseSessionEnded, "intent "+c.id+" stalled")
+			break
+		}
 	}
-	final, err := solver.Finish(ctx, results)
-	if err != nil {
-		return err
+	final := harness.Final{Note: string(intent.CauseStalled)}
+	if r.Adoptable {
+		if final, err = solver.Finish(ctx, results); err != nil {
+			return err
+		}
+	}
+	if r.Adoptable {
+		r.stalled(solver.Stalled())
 	}
 	r.Restarts = solver.Restarts()
 	for _, n := range solver.Notes() {
@@ -129,6 +143,23 @@ func (r *run) session(ctx context.Context, program *harness.Program, state []byt
 	}
 	r.keep(solver.StateRefused(), final)
 	return nil
+}
+
+// stalled notes what a clock ended, "" for nothing: another host may not repeat
+// it, so the session decides nothing.
+func (s *Session) stalled(what string) {
+	if what != "" {
+		s.Adoptable, s.NotAdoptable = false, quoted(what)
+	}
+}
+
+// fuelPerMS is how much fuel solvers are told to be a millisecond: there is no
+// other time that is the same on every host.
+const fuelPerMS = 1_000_000
+
+// told is what the solver learns of a row at the end.
+func (rec *Record) told() intent.Result {
+	return intent.Result{IntentID: rec.Row.IntentID, Score: scoring.Told(rec.Row.Score), ElapsedMS: rec.Row.fuel() / fuelPerMS}
 }
 
 // setLog keeps a log as text. What is not UTF-8 is replaced by a character as

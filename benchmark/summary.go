@@ -39,12 +39,16 @@ type Summary struct {
 	Failures  []CauseCount `json:"failures"`
 	GasUsed   uint64       `json:"gas_used"` // of executed plans, refunds subtracted
 	PeakPages uint32       `json:"peak_pages"`
+	Fuel      uint64       `json:"fuel"` // of the calls that its rows count
 	HostCalls uint64       `json:"host_calls"`
 	Reads     uint64       `json:"reads"` // chain requests
 	Worst     []Worst      `json:"worst"` // at most WorstRows, worst first
 	StateIn   int          `json:"state_in_bytes"`
 	StateOut  int          `json:"state_out_bytes"` // 0 unless saved
 	StateNote string       `json:"state_note"`      // what became of the state, for people
+
+	Adoptable    bool   `json:"adoptable"`     // as of the [Session]
+	NotAdoptable string `json:"not_adoptable"` // the same
 }
 
 // CauseCount is how many rows ended by one cause.
@@ -95,6 +99,7 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 		Session: s.ID, Miner: s.Miner, Role: s.Role, Module: s.Module,
 		Name: s.Name, Version: s.Version, Intents: len(s.Records),
 		StateIn: s.StateInBytes, StateOut: s.StateOutBytes, StateNote: s.StateNote,
+		Adoptable: s.Adoptable, NotAdoptable: s.NotAdoptable,
 	}
 	total := new(big.Int)
 	causes := map[intent.Cause]int{}
@@ -120,6 +125,7 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 		}
 		out.GasUsed += r.Row.GasUsed
 		out.PeakPages = max(out.PeakPages, r.Row.PeakPages)
+		out.Fuel += r.Row.fuel()
 		out.HostCalls += r.HostCalls
 		out.Reads += uint64(r.Row.Reads.Requests)
 	}

@@ -197,7 +197,7 @@ func TestHostileGuests(t *testing.T) {
 	}{
 		{"allocates without end", wasmtest.Allocate, intent.CauseMemory},
 		{"floods its log", wasmtest.FloodLog, intent.CauseLog},
-		{"recurses without end", wasmtest.Recurse, intent.CauseTrap},
+		{"recurses without end", wasmtest.Recurse, intent.CauseDepth},
 		{"divides by zero", wasmtest.DivideZero, intent.CauseTrap},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

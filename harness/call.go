@@ -30,6 +30,7 @@ type tally struct {
 	usage Usage
 	reads ReadTally
 	log   [32]byte
+	text  []byte // that was logged
 }
 
 // do makes one call. It returns the output, or why there is none: the solver's
@@ -60,7 +61,7 @@ func (s *Solver) do(ctx context.Context, c call, t *tally) ([]byte, *fault, erro
 	}
 	t.usage.add(c.phase, result.Usage)
 	t.reads = m.total(c.phase)
-	t.log = chainLog(t.log, result.Log)
+	t.log, t.text = chainLog(t.log, result.Log), append(t.text, result.Log...)
 	if f != nil {
 		return nil, f, nil
 	}

@@ -27,9 +27,17 @@ const (
 )
 
 // Finish ends a session: on_benchmark_end with the results in the order of the
-// rows, then serialize_state, both on the last live instance. The error is the
-// host's. Call it once, after the last task.
+// rows, then serialize_state, both on the last live instance, or in an isolated
+// session where the opening ended. The error is the host's. Call it once, after
+// the last task.
 func (s *Solver) Finish(ctx context.Context, results []intent.Result) (Final, error) {
+	if s.isolation == IsolationIntent {
+		if f, err := s.revive(ctx); err != nil {
+			return Final{}, err
+		} else if f != nil {
+			return Final{Note: f.text()}, nil
+		}
+	}
 	if !s.alive() {
 		return Final{Note: NoteNoInstance}, nil
 	}

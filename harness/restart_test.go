@@ -14,44 +14,58 @@ import (
 	"github.com/subnet112/assay/sandbox/wasmtest"
 )
 
-// A trap mid-pack costs one row; the fresh instance goes through the opening
-// again, with the incoming state and without metadata.
+// A trap mid-pack costs one row. The instance that follows goes on from where the
+// opening ended; one that can't be put there goes through the opening again, with the
+// incoming state.
 func TestDeathCostsOneRow(t *testing.T) {
 	t.Parallel()
-	var plans int
-	var restored [][]byte
-	p := &puppet{act: func(p harness.Phase, input []byte) (byte, []byte) {
-		switch p {
-		case harness.PhaseRestore:
-			restored = append(restored, bytes.Clone(input))
-		case harness.PhasePlan:
-			if plans++; plans == 2 {
-				return opTrap, nil
+	for _, tt := range []struct {
+		name   string
+		module []byte
+		again  []string
+	}{
+		{name: "checkpointable", module: puppetModule()},
+		{name: "not checkpointable", module: puppetModule(checkpoints), again: opening},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			var plans int
+			var restored [][]byte
+			p := &puppet{act: func(p harness.Phase, input []byte) (byte, []byte) {
+				switch p {
+				case harness.PhaseRestore:
+					restored = append(restored, bytes.Clone(input))
+				case harness.PhasePlan:
+					if plans++; plans == 2 {
+						return opTrap, nil
+					}
+				}
+				return obedient(p, input)
+			}}
+			o := withEverything(p)
+			s := open(t, compile(t, tt.module), o)
+			var causes []intent.Cause
+			for range 3 {
+				causes = append(causes, run(t, s, p.task()).Cause)
 			}
-		}
-		return obedient(p, input)
-	}}
-	o := withEverything(p)
-	s := open(t, compile(t, puppetModule()), o)
-	var causes []intent.Cause
-	for range 3 {
-		causes = append(causes, run(t, s, p.task()).Cause)
-	}
-	f := finish(t, s)
-	if diff := cmp.Diff([]intent.Cause{"", intent.CauseTrap, ""}, causes); diff != "" {
-		t.Errorf("causes (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([][]byte{o.State, o.State}, restored); diff != "" {
-		t.Errorf("states (-want +got):\n%s", diff)
-	}
-	if !f.Saved || s.Restarts() != 1 {
-		t.Errorf("Finish() = %+v after %d restarts, want saved after 1", f, s.Restarts())
-	}
-	reopening := slices.DeleteFunc(slices.Clone(opening), func(s string) bool { return s == "metadata" })
-	want := slices.Concat(opening, []string{"generate_plan", "generate_plan"}, reopening,
-		[]string{"generate_plan", "on_benchmark_end", "serialize_state"})
-	if diff := cmp.Diff(want, p.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
+			f := finish(t, s)
+			if diff := cmp.Diff([]intent.Cause{"", intent.CauseTrap, ""}, causes); diff != "" {
+				t.Errorf("causes (-want +got):\n%s", diff)
+			}
+			for _, state := range restored {
+				if !bytes.Equal(state, o.State) {
+					t.Errorf("restored %x, want %x", state, o.State)
+				}
+			}
+			if !f.Saved || s.Restarts() != 1 {
+				t.Errorf("Finish() = %+v after %d restarts, want saved after 1", f, s.Restarts())
+			}
+			want := slices.Concat(opening, []string{"generate_plan", "generate_plan"}, tt.again,
+				[]string{"generate_plan", "on_benchmark_end", "serialize_state"})
+			if diff := cmp.Diff(want, p.calls); diff != "" {
+				t.Errorf("calls (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -95,7 +109,7 @@ func TestRestartDies(t *testing.T) {
 		}
 		return obedient(phase, input)
 	}
-	s := open(t, compile(t, puppetModule()), p.options())
+	s := open(t, compile(t, puppetModule(checkpoints)), p.options())
 	var got []string
 	for range 3 {
 		a := run(t, s, p.task())
@@ -137,7 +151,7 @@ func TestRestore(t *testing.T) {
 		{name: "taken", state: []byte("s"), act: obedient, saved: true, calls: []string{"initialize", "metadata", "restore_state", "on_benchmark_start"}},
 		{name: "not implemented", state: []byte("s"), act: but(harness.PhaseRestore, 2, ""), saved: true, calls: []string{"initialize", "metadata", "restore_state", "on_benchmark_start"}},
 		{name: "failed", state: []byte("s"), act: but(harness.PhaseRestore, 1, "version 0"), refused: `restore_state: solver_error: "version 0"`, calls: []string{"initialize", "metadata", "restore_state", "on_benchmark_start"}},
-		{name: "trapped", state: []byte("s"), act: but(harness.PhaseRestore, opTrap, ""), refused: "restore_state: trap", restarts: 1, calls: []string{"initialize", "metadata", "restore_state", "initialize", "on_benchmark_start"}},
+		{name: "trapped", state: []byte("s"), act: but(harness.PhaseRestore, opTrap, ""), refused: "restore_state: trap", restarts: 1, calls: []string{"initialize", "metadata", "restore_state", "initialize", "metadata", "on_benchmark_start"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -50,6 +50,7 @@ type Answer struct {
 	Usage     Usage
 	Reads     ReadTally
 	LogDigest [32]byte // zero: nothing was logged
+	Log       []byte   // what was logged: a guest's text, print it quoted
 }
 
 // Usage is what the calls of one row used.
@@ -101,7 +102,7 @@ func (s *Solver) Run(ctx context.Context, t Task) (Answer, error) {
 	if err := s.ask(ctx, t, input, row, &a); err != nil {
 		return Answer{}, err
 	}
-	a.Usage, a.Reads, a.LogDigest = row.usage, row.reads, row.log
+	a.Usage, a.Reads, a.LogDigest, a.Log = row.usage, row.reads, row.log, row.text
 	return a, nil
 }
 

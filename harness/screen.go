@@ -23,7 +23,7 @@ const MaxNameRunes = 64
 
 // ScreenOptions says how a module is screened.
 type ScreenOptions struct {
-	Options        // of the session that stages 2 and 3 run in; State is ignored, Count is len(Smoke)
+	Options        // of the session that stages 2 and 3 run in; State and Isolation are ignored, Count is len(Smoke)
 	Smoke   []Task // the intents of stage 3
 }
 
@@ -67,7 +67,7 @@ func Screen(ctx context.Context, e *sandbox.Engine, source Source, o ScreenOptio
 		return sc, err
 	}
 	defer p.Close()
-	o.State, o.Count = nil, len(o.Smoke)
+	o.State, o.Count, o.Isolation = nil, len(o.Smoke), IsolationBatch
 	s, err := newSolver(p, o.Options)
 	if err != nil {
 		return nil, err
@@ -129,6 +129,9 @@ func started(ctx context.Context, s *Solver, _ []Task, sc *Screening) error {
 // smoked is stage 3.
 func smoked(ctx context.Context, s *Solver, tasks []Task, sc *Screening) error {
 	f, err := s.prepare(ctx)
+	if f == nil && err == nil {
+		f, err = s.settle()
+	}
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,12 @@ type Options struct {
 	Seed   [32]byte                // the pack's
 	Reads  Reads                   // the bare worlds, for the calls before the batch; nil: no chain is known
 	Limits Limits                  // zero: DefaultLimits
+
+	Isolation Isolation // "" = IsolationBatch
 }
 
 // A Solver is one program in one session. It is not safe for concurrent use, and
-// its answers depend on the order of its tasks.
+// its answers depend on the order of its tasks, unless they are isolated.
 type Solver struct {
 	program *Program
 	limits  Limits
@@ -35,11 +37,14 @@ type Solver struct {
 	inst    *sandbox.Instance // dead after a fault
 	stalled string            // the fault that ended the session, "" = none did
 
-	allowance *sandbox.Allowance
+	isolation Isolation
+	allowance *sandbox.Allowance  // of the instance that is made next
+	base      *sandbox.Allowance  // what every task of an isolated session starts with
+	point     *sandbox.Checkpoint // where the opening ended; nil: it has to be repeated
 
 	load   []byte // input of js_load, nil = no script
 	init   []byte // input of initialize
-	state  []byte // nil once refused
+	state  []byte // nil once an instance died of it
 	market []market
 	count  []byte // input of on_benchmark_start
 
@@ -70,9 +75,9 @@ func Open(ctx context.Context, p *Program, o Options) (*Solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := s.boot(ctx)
+	f, err := s.open(ctx)
 	if f == nil && err == nil {
-		f, err = s.prepare(ctx)
+		f, err = s.settle()
 	}
 	if err != nil {
 		s.Close(ctx)
@@ -92,6 +97,9 @@ func newSolver(p *Program, o Options) (*Solver, error) {
 	if err := o.Limits.Validate(); err != nil {
 		return nil, &intent.UsageFault{Err: err}
 	}
+	if o.Isolation = cmp.Or(o.Isolation, IsolationBatch); !o.Isolation.Valid() {
+		return nil, &intent.UsageFault{Err: fmt.Errorf("no isolation %s", intent.Quoted(string(o.Isolation), 20))}
+	}
 	s := &Solver{
 		program: p,
 		limits:  o.Limits,
@@ -99,6 +107,8 @@ func newSolver(p *Program, o Options) (*Solver, error) {
 		start:   o.Time,
 		reads:   o.Reads,
 		state:   o.State,
+
+		isolation: o.Isolation,
 	}
 	var err error
 	if p.script {
@@ -127,6 +137,9 @@ func newSolver(p *Program, o Options) (*Solver, error) {
 	}
 	fuel := s.limits.SessionFuel + s.limits.SessionFuelPerIntent*uint64(max(o.Count, 0))
 	s.allowance = p.module.Allow(s.limits.Session, fuel)
+	if s.base = s.allowance; p.module.Checkpointable() != nil {
+		s.base = s.allowance.Fork() // the opening, which is repeated, draws on it as it did
+	}
 	return s, nil
 }
 
@@ -142,7 +155,15 @@ func canonical(what string, v any) ([]byte, error) {
 	return b, nil
 }
 
-// boot makes the first instance, initializes it and asks who it is.
+// open takes the session to where tasks can be asked.
+func (s *Solver) open(ctx context.Context) (*fault, error) {
+	if f, err := s.boot(ctx); f != nil || err != nil {
+		return f, err
+	}
+	return s.prepare(ctx)
+}
+
+// boot replaces the instance by a new, initialized one and asks who it is.
 func (s *Solver) boot(ctx context.Context) (*fault, error) {
 	if f, err := s.fresh(ctx); f != nil || err != nil {
 		return f, err
@@ -163,15 +184,7 @@ func (s *Solver) boot(ctx context.Context) (*fault, error) {
 // fresh replaces the instance by a new, initialized one.
 func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 	s.discard(ctx)
-	inst, err := s.program.module.Instantiate(ctx, sandbox.Env{
-		Time: s.start,
-		Seed: s.loadSeed(),
-		Wall: s.limits.Load.Wall,
-		Fuel: s.limits.Load.Fuel,
-		Log:  &s.log,
-
-		Allowance: s.allowance,
-	})
+	inst, err := s.program.module.Instantiate(ctx, s.env())
 	f, err := s.judge(phaseLoad, err)
 	if err != nil {
 		return nil, err
@@ -197,7 +210,7 @@ func (s *Solver) fresh(ctx context.Context) (*fault, error) {
 	return nil, nil
 }
 
-// prepare takes an initialized instance to where tasks can be asked.
+// prepare gives an initialized instance what it is to know.
 func (s *Solver) prepare(ctx context.Context) (*fault, error) {
 	if f, err := s.restore(ctx); f != nil || err != nil {
 		return f, err
@@ -240,7 +253,8 @@ func (s *Solver) tell(ctx context.Context, c call) (*fault, error) {
 }
 
 // restore offers the incoming state. A death in it is answered by a fresh
-// instance without state, for as long as there are restarts.
+// instance without state, for as long as there are restarts. A message is heard
+// out every time: what came before it may have left its mark.
 func (s *Solver) restore(ctx context.Context) (*fault, error) {
 	if len(s.state) == 0 {
 		return nil, nil
@@ -253,21 +267,29 @@ func (s *Solver) restore(ctx context.Context) (*fault, error) {
 		return f, nil
 	}
 	s.refused = f.text()
-	s.state = nil
 	if s.inst.Alive() {
 		return nil, nil
 	}
+	s.state = nil
 	if s.restarts == s.limits.Restarts {
 		return f, nil
 	}
 	s.restarts++
-	return s.fresh(ctx)
+	return s.boot(ctx)
 }
 
-// revive replaces a dead instance before a task.
+// revive makes an instance ready for a task: it replaces a dead one, and that of
+// an isolated session always.
 func (s *Solver) revive(ctx context.Context) (*fault, error) {
 	if s.stalled != "" {
-		return &fault{cause: intent.CauseSessionEnded, detail: s.stalled}, nil
+		return s.ended(), nil
+	}
+	if s.isolation == IsolationIntent {
+		f, err := s.rewind(ctx)
+		if f != nil {
+			s.discard(ctx)
+		}
+		return f, err
 	}
 	if f, err := s.judge("", s.allowance.Err()); f != nil || err != nil {
 		return f, err
@@ -279,10 +301,7 @@ func (s *Solver) revive(ctx context.Context) (*fault, error) {
 		return &fault{"", intent.CauseSessionRestarts, fmt.Sprintf("all %d restarts are spent", s.limits.Restarts)}, nil
 	}
 	s.restarts++
-	f, err := s.fresh(ctx)
-	if f == nil && err == nil {
-		f, err = s.prepare(ctx)
-	}
+	f, err := s.again(ctx)
 	if f != nil {
 		s.discard(ctx)
 	}
@@ -320,7 +339,8 @@ func (s *Solver) StateRefused() string { return s.refused }
 // session. Empty: none was.
 func (s *Solver) Stalled() string { return s.stalled }
 
-// Restarts is how many fresh instances were made after the first.
+// Restarts is how many instances were made after the first because one had died;
+// an isolated session has one of each task, which are not among them.
 func (s *Solver) Restarts() int { return s.restarts }
 
 // Notes are failures of set_market, on_benchmark_start and on_benchmark_end

@@ -53,9 +53,14 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 	}
 	fmt.Fprintln(w)
 	wrap(w, "   ", "  ", []string{
-		"gas " + thousands(s.GasUsed), "memory " + size(uint64(s.PeakPages)<<16),
-		"host calls " + thousands(s.HostCalls), "chain reads " + thousands(s.Reads),
+		"gas " + thousands(s.GasUsed), fuel(s.Fuel), "memory " + size(uint64(s.PeakPages)<<16),
+		"host calls " + thousands(s.HostCalls), "reads " + thousands(s.Reads),
 	})
+	if !s.Adoptable {
+		for _, line := range fold("not adoptable: "+s.NotAdoptable, columns-3) {
+			fmt.Fprintf(w, "   %s\n", line)
+		}
+	}
 	for i, line := range fold(stateLine(s), columns-10) {
 		lead := "   state  "
 		if i > 0 {
@@ -178,6 +183,19 @@ func thousands(n uint64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// fuel shows fuel with its unit.
+func fuel(n uint64) string {
+	for _, u := range []struct {
+		name string
+		unit uint64
+	}{{"Gfuel", 1e9}, {"Mfuel", 1e6}, {"kfuel", 1e3}} {
+		if n >= u.unit {
+			return fmt.Sprintf("%d.%d %s", n/u.unit, n%u.unit*10/u.unit, u.name)
+		}
+	}
+	return strconv.FormatUint(n, 10)
 }
 
 // size shows bytes in the unit that leaves the fewest digits.
