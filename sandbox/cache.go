@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/subnet112/assay/sandbox/meter"
 )
 
 // A Notice tells that compiled code couldn't be kept or reused on disk. The
@@ -47,8 +49,8 @@ var errSeal = errors.New("content differs from its seal")
 // was compiled otherwise has another name and is never looked at.
 const (
 	// cacheRules is raised by hand with every change in what is compiled of a
-	// module, or how: features, rewriting.
-	cacheRules = 2
+	// module, or how: features, the rewrite. The cost table has a version of its own.
+	cacheRules = 3<<8 | meter.CostVersion
 
 	// wazeroVersion is what go.mod requires, as a test sees to: the build
 	// information of a binary doesn't tell it reliably.

@@ -13,8 +13,25 @@
 //     it is refused for a [*Refusal]. Every other error is the host's own, and
 //     never the guest's doing.
 //   - After a fault the instance is dead: it is never called again.
-//   - Equal modules, inputs, seeds and replies give equal results on any engine,
-//     processor and worker count. A wall stop is the one exception.
+//   - Equal modules, inputs, seeds, replies and limits give equal results on any
+//     engine, processor and worker count, the point where a limit cuts in
+//     included. A wall stop is the one exception.
+//   - No guest holds up the host: it comes back to it at least every [Slice] of
+//     fuel, or after 64 KiB of a bulk instruction.
+//
+// # Metering
+//
+// Every module is rewritten before it is compiled: see package meter. Fuel
+// bounds what a guest computes, [Call].Fuel and [Allowance]; host calls pay 200
+// and 1 for each byte moved, rpc 2,000, 10 a byte in, 1 a byte out and what its
+// [Reply] says. Depth bounds nested calls. A wall limit stands beside fuel, for
+// there is code that takes hundreds of times longer than its fuel suggests. When
+// one ends a call, the host times a guest of its own: on a host that is fast enough
+// the guest [CauseStalled], otherwise the stop is the host's own error, [ErrWall].
+//
+// A [Checkpoint] is where an instance was between two calls; instances resume
+// from it any number of times. Modules that do what memory and globals don't
+// show aren't checkpointable: see [Module.Checkpointable].
 //
 // # ABI
 //
@@ -34,19 +51,17 @@
 //
 // # What bounds compilation
 //
-// A module is refused for its size and the counts that [Profile] and the Max
-// constants limit: bytes of the module and of each function, functions, types,
-// globals, tables, locals of each function and in all. The checks run before
-// anything is allocated by what the module announces, and identities are compiled
-// once.
-//
-// What lies within function bodies isn't looked at: neither the nesting of
-// blocks, nor the targets of br_table, nor the height of the operand stack. The
-// compiler's time and memory are therefore bounded by the sizes above only, it
-// can't be interrupted, and it runs in the caller's process.
+// A module is refused for its size and the counts that [Profile], the Max
+// constants here and those of package meter limit: bytes of the module and of
+// each function, functions, types, globals, tables, locals, nesting of blocks,
+// targets of br_table, height of the operand stack. The checks run before
+// anything is allocated by what the module announces. With [Config.Compiler]
+// compilation then runs in a process of its own, within limits whose excess is
+// the host's error and never a refusal. Identities are compiled once.
 //
 // # Units
 //
-// Memory is counted in pages of 65,536 bytes, virtual time in nanoseconds, wall
-// limits in [time.Duration].
+// Fuel is in the units of the cost table of package meter, [CostVersion]. Memory
+// is counted in pages of 65,536 bytes, virtual time in nanoseconds, wall limits in
+// [time.Duration].
 package sandbox

@@ -14,6 +14,10 @@ import (
 // longer than one lasts. The fuel that is spent doesn't depend on it.
 const Slice = 100_000
 
+// CostVersion names the table of what instructions cost, and with it how much
+// fuel a guest has spent when. Fuel of different versions can't be compared.
+const CostVersion = meter.CostVersion
+
 // Fuel of host calls.
 const (
 	hostCallFuel = 200  // every call of an import, its results of fixed size included
