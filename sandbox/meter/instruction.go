@@ -14,26 +14,81 @@ func (f *function) instruction(in *wasm.Instr) error {
 		}
 		f.nan = 0
 	}
-	if pops, pushes, ok := in.Op.Stack(); ok {
-		if err := f.pop(pops); err != nil {
-			return err
-		}
-		if err := f.push(pushes); err != nil {
-			return err
-		}
+	if in.Op >= 256 {
 		return f.plain(in)
 	}
-	return f.control(in)
-}
-
-// plain rewrites an instruction that takes and gives a fixed number of operands.
-func (f *function) plain(in *wasm.Instr) error {
-	f.charge(int(costOf(in.Op)))
-	switch in.Op {
-	case wasm.OpLocalGet, wasm.OpLocalSet, wasm.OpLocalTee:
-		if in.Imm >= uint64(f.locals) {
+	switch o := &simple[in.Op]; o.kind {
+	case kindControl:
+		return f.control(in)
+	case kindSpecial:
+		return f.plain(in)
+	default:
+		if o.kind == kindLocal && in.Imm >= uint64(f.locals) {
 			return f.invalid("local %s of %s", thousands(in.Imm), thousands(f.locals))
 		}
+		if err := f.operands(int(o.pops), int(o.pushes)); err != nil {
+			return err
+		}
+		f.charge(int(o.cost))
+		f.code = append(f.code, in.Raw...)
+		if o.kind == kindFloat && !f.w.options.KeepNaNs && !f.dead {
+			f.nan = nanOf(in.Op)
+		}
+	}
+	return nil
+}
+
+// Kinds of instructions of one byte.
+const (
+	kindSimple  = iota // nothing but operands and a cost
+	kindLocal          // and the index of a local
+	kindFloat          // and a NaN that may not be canonical
+	kindSpecial        // see plain
+	kindControl        // see control
+)
+
+// simple is what most code consists of, in one table: one look for each
+// instruction.
+var simple = func() (t [256]struct {
+	kind, pops, pushes uint8
+	cost               uint16
+}) {
+	for op := range wasm.Op(256) {
+		pops, pushes, ok := op.Stack()
+		t[op].pops, t[op].pushes, t[op].cost = uint8(pops), uint8(pushes), costOf(op)
+		switch {
+		case !ok:
+			t[op].kind = kindControl
+		case nanOf(op) != 0:
+			t[op].kind = kindFloat
+		}
+	}
+	for _, op := range []wasm.Op{wasm.OpLocalGet, wasm.OpLocalSet, wasm.OpLocalTee} {
+		t[op].kind = kindLocal
+	}
+	for _, op := range []wasm.Op{wasm.OpGlobalGet, wasm.OpGlobalSet, wasm.OpRefFunc, wasm.OpMemoryGrow, wasm.OpTableSet} {
+		t[op].kind = kindSpecial
+	}
+	return t
+}()
+
+// operands takes and gives operands.
+func (f *function) operands(pops, pushes int) error {
+	if err := f.pop(pops); err != nil {
+		return err
+	}
+	return f.push(pushes)
+}
+
+// plain rewrites the other instructions that take and give a fixed number of
+// operands.
+func (f *function) plain(in *wasm.Instr) error {
+	pops, pushes, _ := in.Op.Stack()
+	if err := f.operands(pops, pushes); err != nil {
+		return err
+	}
+	f.charge(int(costOf(in.Op)))
+	switch in.Op {
 	case wasm.OpGlobalGet, wasm.OpGlobalSet:
 		if in.Imm >= uint64(f.w.fuel) {
 			return f.invalid("global %s of %s", thousands(in.Imm), thousands(f.w.fuel))
@@ -51,7 +106,6 @@ func (f *function) plain(in *wasm.Instr) error {
 	case wasm.OpTableGrow, wasm.OpTableFill, wasm.OpTableCopy, wasm.OpTableInit:
 		f.w.unsound(f.why(in.Op))
 		f.scaled(TableElement)
-	case wasm.OpTableGet: // reading a table changes nothing
 	case wasm.OpTableSet, wasm.OpElemDrop, wasm.OpDataDrop:
 		f.w.unsound(f.why(in.Op))
 	case wasm.OpMemoryFill:
@@ -66,9 +120,6 @@ func (f *function) plain(in *wasm.Instr) error {
 		return f.helper(f.w.initHelper(uint32(in.Imm)))
 	}
 	f.code = append(f.code, in.Raw...)
-	if !f.w.options.KeepNaNs && !f.dead {
-		f.nan = nanOf(in.Op)
-	}
 	return nil
 }
 
