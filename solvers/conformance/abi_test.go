@@ -154,20 +154,12 @@ func (g guest) play(t *testing.T, r row) outcome {
 	return o
 }
 
-// metered reports whether the sandbox meters fuel.
-func metered(t *testing.T) bool {
-	return guest{name: "js", file: engineFile, script: true}.play(t, row{script: "say x"}).Usage.Fuel > 0
-}
-
 func TestABI(t *testing.T) {
 	eachGuest(t, func(t *testing.T, g guest) {
 		for _, r := range rows {
 			t.Run(r.name, func(t *testing.T) {
 				if why, ok := r.cannot[g.name]; ok {
 					t.Skipf("%s has no way to do this: %s", g.name, why)
-				}
-				if (r.cause == sandbox.CauseFuel || r.cause == sandbox.CauseDepth || r.holds != nil && strings.Contains(r.name, "fuel")) && !metered(t) {
-					t.Skip("skipped: fuel is not metered yet")
 				}
 				got := g.play(t, r)
 				r.judge(t, got)

@@ -173,6 +173,13 @@ var computations = []row{
 		return ""
 	}},
 
+	{name: "a double that is not a number has one form", script: "f64 div 0000000000000000 0000000000000000;say  ;f64 sub 7ff0000000000000 7ff0000000000000;say  ;" +
+		"f64 mul 7ff0000000000000 8000000000000000;say  ;f64 sqrt bff0000000000000;say  ;f64 add 7ff8000000000123 fff8000000000456;say  ;" +
+		"f64 add 3ff0000000000000 fff8000000000456;say  ;f64 demote 7ff8000000000123;say  ;f64 demote fff4000000000000",
+		output: strings.Repeat("7ff8000000000000 ", 6) + "7fc00000 7fc00000"},
+	{name: "a float that is not a number has one form", script: "f32 div 00000000 80000000;say  ;f32 sub ff800000 ff800000;say  ;f32 mul 00000000 ff800000;say  ;" +
+		"f32 sqrt bf800000;say  ;f32 add 7fc00123 ffc00456;say  ;f32 add 3f800000 ffc00456;say  ;f32 promote ffc00123",
+		output: strings.Repeat("7fc00000 ", 6) + "7ff8000000000000"},
 	{name: "doubles round to nearest even", script: "f64 add 3fb999999999999a 3fc999999999999a;say  ;f64 sub 3ff0000000000000 3fefffffffffffff;say  ;" +
 		"f64 mul 3ff0000000000001 3ff0000000000001;say  ;f64 div 3ff0000000000000 4008000000000000;say  ;f64 sqrt 4000000000000000",
 		output: "3fd3333333333334 3ca0000000000000 3ff0000000000002 3fd5555555555555 3ff6a09e667f3bcd"},
