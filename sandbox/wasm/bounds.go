@@ -1,21 +1,21 @@
 package wasm
 
-// Bounds limit what [Decode] accepts; they are checked before anything is
-// allocated. 0 = no limit but what the input has room for.
+// Bounds limit what [Decode] accepts, before it allocates anything for it. 0 = no
+// limit beyond what the input has room for.
 type Bounds struct {
 	Types         int // function types
-	Imports       int
+	Imports       int // imports of any kind
 	Functions     int // functions of its own
-	Tables        int
-	Memories      int
-	Globals       int // of its own
-	Exports       int
-	ElemSegments  int
-	TableElements int // entries of all element segments
-	DataSegments  int
-	BodyBytes     int // of one function, local declarations included
-	Params        int // of one function type
-	Results       int // of one function type
-	Locals        int // of one function, besides its parameters
-	LocalsTotal   int // of all functions
+	Tables        int // tables, imported ones included
+	Memories      int // memories, imported ones included; never more than one
+	Globals       int // globals of its own
+	Exports       int // exports of any kind
+	ElemSegments  int // element segments
+	TableElements int // initial elements of a table, and entries of all element segments
+	DataSegments  int // data segments
+	BodyBytes     int // bytes of one function, its declarations of locals included
+	Params        int // parameters of one type
+	Results       int // results of one type
+	Locals        int // local variables of one function, besides its parameters
+	LocalsTotal   int // local variables of all functions
 }

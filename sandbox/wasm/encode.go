@@ -1,82 +1,98 @@
 package wasm
 
-// Encode writes the module with every number in its shortest form. The module
-// must be as Decode makes one: expressions that can be read. Custom sections come
-// last.
-func (m *Module) Encode() []byte { return m.encode(Expr.canonical) }
+// Encode writes the module with every number in its shortest form, sections
+// without elements left out, custom sections last. It is meant for modules of
+// [Decode] and such as are put together as well; from an instruction on that can't
+// be read, an expression is copied as it is.
+func (m *Module) Encode() []byte { return m.encode(appendCanonical) }
 
-// EncodeVerbatim is Encode that copies expressions as they are.
+// EncodeVerbatim is Encode that copies expressions as they are, which is faster.
 func (m *Module) EncodeVerbatim() []byte {
-	return m.encode(func(e Expr, b []byte) []byte { return append(b, e...) })
+	return m.encode(func(b []byte, e Expr) []byte { return append(b, e...) })
 }
 
-// canonical appends the expression, re-encoded.
-func (e Expr) canonical(b []byte) []byte {
-	r := NewReader(e, 0)
+func appendCanonical(b []byte, e Expr) []byte {
+	r := Reader{b: e, depth: 1}
 	var in Instr
+	done := 0
 	for r.Next(&in) {
 		b = AppendInstr(b, &in)
+		done = r.i
 	}
-	return b
+	return append(b, e[done:]...)
 }
 
+// An encoder appends a module's sections.
 type encoder struct {
-	b    []byte
-	body []byte // of the section, reused
-	expr func(e Expr, b []byte) []byte
+	b       []byte
+	section []byte // reused
+	body    []byte // of a function; reused
+	expr    func(b []byte, e Expr) []byte
 }
 
-func (m *Module) encode(expr func(Expr, []byte) []byte) []byte {
-	e := &encoder{b: []byte("\x00asm\x01\x00\x00\x00"), expr: expr}
-	each(e, 1, m.Types, func(b []byte, t FuncType) []byte {
-		return appendTypes(appendTypes(append(b, 0x60), t.Params), t.Results)
+func (m *Module) encode(expr func([]byte, Expr) []byte) []byte {
+	code := 0
+	for i := range m.Codes {
+		code += len(m.Codes[i].Body) + 16
+	}
+	e := &encoder{b: make([]byte, 0, code+code/8+1024), section: make([]byte, 0, code), expr: expr}
+	e.b = append(e.b, magic...)
+	e.b = append(e.b, version, 0, 0, 0)
+	appendVector(e, sectionType, m.Types, func(b []byte, t *FuncType) []byte {
+		return appendValTypes(appendValTypes(append(b, typeForm), t.Params), t.Results)
 	})
-	each(e, 2, m.Imports, appendImport)
-	each(e, 3, m.Funcs, AppendU32)
-	each(e, 4, m.Tables, appendTable)
-	each(e, 5, m.Memories, appendLimits)
-	each(e, 6, m.Globals, func(b []byte, g Global) []byte { return expr(g.Init, appendGlobalType(b, g.GlobalType)) })
-	each(e, 7, m.Exports, func(b []byte, x Export) []byte {
+	appendVector(e, sectionImport, m.Imports, appendImport)
+	appendVector(e, sectionFunction, m.Funcs, func(b []byte, t *uint32) []byte { return AppendU32(b, *t) })
+	appendVector(e, sectionTable, m.Tables, appendTable)
+	appendVector(e, sectionMemory, m.Memories, appendLimits)
+	appendVector(e, sectionGlobal, m.Globals, func(b []byte, g *Global) []byte {
+		return expr(appendGlobalType(b, g.GlobalType), g.Init)
+	})
+	appendVector(e, sectionExport, m.Exports, func(b []byte, x *Export) []byte {
 		return AppendU32(append(appendName(b, x.Name), byte(x.Kind)), x.Index)
 	})
-	if m.Start != nil {
-		e.section(8, AppendU32(nil, *m.Start))
-	}
-	each(e, 9, m.Elems, e.elem)
-	if m.DataCount != nil {
-		e.section(12, AppendU32(nil, *m.DataCount))
-	}
-	each(e, 10, m.Codes, e.code())
-	each(e, 11, m.Datas, e.data)
-	for _, c := range m.Customs {
-		e.section(0, append(appendName(nil, c.Name), c.Bytes...))
+	e.number(sectionStart, m.Start)
+	appendVector(e, sectionElement, m.Elems, e.elem)
+	e.number(sectionDataCount, m.DataCount)
+	appendVector(e, sectionCode, m.Codes, e.code)
+	appendVector(e, sectionData, m.Datas, e.data)
+	for i := range m.Customs {
+		e.section = append(appendName(e.section[:0], m.Customs[i].Name), m.Customs[i].Bytes...)
+		e.flush(sectionCustom)
 	}
 	return e.b
 }
 
-func (e *encoder) section(id byte, body []byte) {
-	e.b = append(e.b, id)
-	e.b = AppendU32(e.b, uint32(len(body)))
-	e.b = append(e.b, body...)
+// flush appends the section that is being written.
+func (e *encoder) flush(id byte) {
+	e.b = AppendU32(append(e.b, id), uint32(len(e.section)))
+	e.b = append(e.b, e.section...)
 }
 
-// each writes a section that is a vector; one without elements is left out.
-func each[T any](e *encoder, id byte, items []T, item func(b []byte, t T) []byte) {
+// number appends a section that is one number, if there is one.
+func (e *encoder) number(id byte, v *uint32) {
+	if v != nil {
+		e.section = AppendU32(e.section[:0], *v)
+		e.flush(id)
+	}
+}
+
+// appendVector appends a section that is a vector; one without elements is left
+// out.
+func appendVector[T any](e *encoder, id byte, items []T, item func(b []byte, t *T) []byte) {
 	if len(items) == 0 {
 		return
 	}
-	e.body = AppendU32(e.body[:0], uint32(len(items)))
-	for _, t := range items {
-		e.body = item(e.body, t)
+	e.section = AppendU32(e.section[:0], uint32(len(items)))
+	for i := range items {
+		e.section = item(e.section, &items[i])
 	}
-	e.section(id, e.body)
+	e.flush(id)
 }
 
-func appendName(b []byte, s string) []byte {
-	return append(AppendU32(b, uint32(len(s))), s...)
-}
+func appendName(b []byte, s string) []byte { return append(AppendU32(b, uint32(len(s))), s...) }
 
-func appendTypes(b []byte, types []ValType) []byte {
+func appendValTypes(b []byte, types []ValType) []byte {
 	b = AppendU32(b, uint32(len(types)))
 	for _, t := range types {
 		b = append(b, byte(t))
@@ -84,98 +100,96 @@ func appendTypes(b []byte, types []ValType) []byte {
 	return b
 }
 
-func appendLimits(b []byte, l Limits) []byte {
+func appendLimits(b []byte, l *Limits) []byte {
 	if !l.HasMax {
 		return AppendU32(append(b, 0), l.Min)
 	}
 	return AppendU32(AppendU32(append(b, 1), l.Min), l.Max)
 }
 
-func appendTable(b []byte, t Table) []byte { return appendLimits(append(b, byte(t.Elem)), t.Limits) }
+func appendTable(b []byte, t *Table) []byte { return appendLimits(append(b, byte(t.Elem)), &t.Limits) }
 
 func appendGlobalType(b []byte, g GlobalType) []byte {
+	mutable := byte(0)
 	if g.Mutable {
-		return append(b, byte(g.Type), 1)
+		mutable = 1
 	}
-	return append(b, byte(g.Type), 0)
+	return append(b, byte(g.Type), mutable)
 }
 
-func appendImport(b []byte, i Import) []byte {
+func appendImport(b []byte, i *Import) []byte {
 	b = append(appendName(appendName(b, i.Module), i.Name), byte(i.Kind))
 	switch i.Kind {
 	case KindTable:
-		return appendTable(b, i.Table)
+		return appendTable(b, &i.Table)
 	case KindMemory:
-		return appendLimits(b, i.Memory)
+		return appendLimits(b, &i.Memory)
 	case KindGlobal:
 		return appendGlobalType(b, i.Global)
 	}
 	return AppendU32(b, i.Type)
 }
 
-// elem writes a segment in the form it was read in.
-func (e *encoder) elem(b []byte, s Elem) []byte {
+// elem appends a segment in the form it says, or in one that can hold it.
+func (e *encoder) elem(b []byte, s *Elem) []byte {
 	form := byte(0)
 	switch {
 	case s.Mode == ElemPassive:
-		form = 1
+		form = elemNotActive
 	case s.Mode == ElemDeclarative:
-		form = 3
-	case s.Explicit:
-		form = 2
+		form = elemNotActive | elemExplicit
+	case s.Explicit || s.Table != 0 || s.Type == ExternRef:
+		form = elemExplicit
 	}
+	typed := form != 0
 	if s.UsesExprs {
-		form |= 4
+		form |= elemExprs
 	}
 	b = append(b, form)
 	if s.Mode == ElemActive {
-		if s.Explicit {
+		if typed {
 			b = AppendU32(b, s.Table)
 		}
-		b = e.expr(s.Offset, b)
+		b = e.expr(b, s.Offset)
 	}
-	if form&3 != 0 {
-		if s.UsesExprs {
-			b = append(b, byte(s.Type))
-		} else {
-			b = append(b, 0)
-		}
+	switch {
+	case !typed:
+	case s.UsesExprs:
+		b = append(b, byte(s.Type))
+	default:
+		b = append(b, 0) // functions
 	}
-	if !s.UsesExprs {
-		b = AppendU32(b, uint32(len(s.Funcs)))
-		for _, f := range s.Funcs {
-			b = AppendU32(b, f)
+	if s.UsesExprs {
+		b = AppendU32(b, uint32(len(s.Exprs)))
+		for _, x := range s.Exprs {
+			b = e.expr(b, x)
 		}
 		return b
 	}
-	b = AppendU32(b, uint32(len(s.Exprs)))
-	for _, x := range s.Exprs {
-		b = e.expr(x, b)
+	b = AppendU32(b, uint32(len(s.Funcs)))
+	for _, f := range s.Funcs {
+		b = AppendU32(b, f)
 	}
 	return b
 }
 
-// code writes function bodies through a buffer, for their size comes first.
-func (e *encoder) code() func(b []byte, c Code) []byte {
-	var body []byte
-	return func(b []byte, c Code) []byte {
-		body = AppendU32(body[:0], uint32(len(c.Locals)))
-		for _, g := range c.Locals {
-			body = append(AppendU32(body, g.Count), byte(g.Type))
-		}
-		body = e.expr(c.Body, body)
-		return append(AppendU32(b, uint32(len(body))), body...)
+func (e *encoder) code(b []byte, c *Code) []byte {
+	e.body = AppendU32(e.body[:0], uint32(len(c.Locals)))
+	for _, g := range c.Locals {
+		e.body = append(AppendU32(e.body, g.Count), byte(g.Type))
 	}
+	e.body = e.expr(e.body, c.Body)
+	return append(AppendU32(b, uint32(len(e.body))), e.body...)
 }
 
-func (e *encoder) data(b []byte, d Data) []byte {
+func (e *encoder) data(b []byte, s *Data) []byte {
 	switch {
-	case d.Passive:
-		b = append(b, 1)
-	case d.Explicit:
-		b = e.expr(d.Offset, AppendU32(append(b, 2), d.Memory))
+	case s.Passive:
+		b = append(b, dataPassive)
+	case s.Explicit || s.Memory != 0:
+		b = e.expr(AppendU32(append(b, dataExplicit), s.Memory), s.Offset)
 	default:
-		b = e.expr(d.Offset, append(b, 0))
+		b = e.expr(append(b, dataActive), s.Offset)
 	}
-	return append(AppendU32(b, uint32(len(d.Bytes))), d.Bytes...)
+	return append(AppendU32(b, uint32(len(s.Bytes))), s.Bytes...)
 }

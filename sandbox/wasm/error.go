@@ -1,24 +1,45 @@
 package wasm
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+)
 
 // An Error says what of a module isn't admitted, and where.
 type Error struct {
 	Offset  int    // in the module
-	What    string // the section, or what else was read
+	What    string // "type section", "header"; empty if the error has no place
 	Detail  string // one line; text of the module is quoted in it
-	Feature bool   // it is WebAssembly, of an extension that isn't admitted
-	Size    bool   // one of the Bounds is exceeded
+	Feature bool   // it is WebAssembly, but of an extension that isn't admitted
+	Size    bool   // one of the [Bounds] is exceeded
 }
 
+// Error is a line such as "code section at offset 1,234: function 5 has no end".
 func (e *Error) Error() string {
+	if e.What == "" {
+		return e.Detail
+	}
 	return fmt.Sprintf("%s at offset %s: %s", e.What, thousands(e.Offset), e.Detail)
 }
 
+// quoted makes text of a module printable, and cuts it after 200 characters.
+func quoted(s string) string {
+	const limit = 200
+	for i, n := 0, 0; i < len(s); n++ {
+		if n == limit {
+			return strconv.Quote(s[:i]) + "…"
+		}
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return strconv.Quote(s)
+}
+
 // thousands prints a count with separators.
-func thousands[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
+func thousands[T ~int | ~uint32 | ~uint64](n T) string {
 	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s

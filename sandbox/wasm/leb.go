@@ -2,56 +2,61 @@ package wasm
 
 import "encoding/binary"
 
-// readU32 reads an unsigned LEB128 number of at most 32 bits and returns how many
-// bytes it took, 0 if it is cut off or too long. Padded ones are legal: linkers
-// emit them.
-func readU32(b []byte) (v uint32, n int) {
+// Numbers are read by functions of bytes and an index that give the index behind
+// the number, or one of these.
+const (
+	cutOff  = -1 // the bytes end
+	tooLong = -2 // it has more bits than its type, or more bytes than they need
+)
+
+// uleb32 reads an unsigned number. Padded ones are legal: linkers emit them.
+func uleb32(b []byte, i int) (v uint32, next int) {
 	for shift := 0; shift < 35; shift += 7 {
-		if n >= len(b) || shift == 28 && b[n] > 0x0f {
-			return 0, 0
+		if i >= len(b) {
+			return 0, cutOff
 		}
-		c := b[n]
-		n++
+		c := b[i]
+		i++
+		if shift == 28 && c > 0x0f {
+			return 0, tooLong
+		}
 		v |= uint32(c&0x7f) << shift
 		if c < 0x80 {
-			return v, n
+			return v, i
 		}
 	}
-	return 0, 0
+	return 0, tooLong
 }
 
-// readSigned does the same for a signed number of so many bits: in the last of
-// the bytes there may be, the unused bits repeat the sign.
-func readSigned(b []byte, bits int) (v int64, n int) {
+// sleb reads a signed number of 32, 33 or 64 bits. In the last byte that it may
+// have, the bits beyond its type must repeat the sign.
+func sleb(b []byte, i, bits int) (v int64, next int) {
 	for shift := 0; shift < bits; shift += 7 {
-		if n >= len(b) {
-			return 0, 0
+		if i >= len(b) {
+			return 0, cutOff
 		}
-		c := b[n]
-		n++
-		v |= int64(c&0x7f) << shift
-		if c >= 0x80 {
-			continue
-		}
-		if used := bits - shift; used < 7 {
-			// The sign bit and all above it are equal.
-			if top := int8(c<<1) >> used; top != 0 && top != -1 {
-				return 0, 0
+		c := b[i]
+		i++
+		if left := bits - shift; left < 7 {
+			if rest := int8(c<<1) >> left; c >= 0x80 || rest != 0 && rest != -1 {
+				return 0, tooLong
 			}
 		}
-		if shift+7 < 64 && c&0x40 != 0 {
-			v |= -1 << (shift + 7)
+		v |= int64(c&0x7f) << shift
+		if c < 0x80 {
+			unused := max(64-shift-7, 0)
+			return v << unused >> unused, i
 		}
-		return v, n
 	}
-	return 0, 0
+	return 0, tooLong
 }
 
-// AppendU32 encodes an unsigned number in its shortest form.
+// AppendU32 appends an unsigned number in its shortest form.
 func AppendU32(b []byte, v uint32) []byte { return binary.AppendUvarint(b, uint64(v)) }
 
-// AppendSigned encodes a signed number in its shortest form.
-func AppendSigned(b []byte, v int64) []byte {
+// AppendS64 appends a signed number in its shortest form, which is that of a
+// narrower type as well.
+func AppendS64(b []byte, v int64) []byte {
 	for {
 		c := byte(v & 0x7f)
 		v >>= 7
