@@ -74,8 +74,8 @@ func (d *decoder) localGroups(index int) []LocalGroup {
 	return groups
 }
 
-// body reads every instruction of a function, and looks at those that name a type
-// or need the data count.
+// body reads every instruction of a function, and looks at the types of blocks
+// and at what needs the data count.
 func (d *decoder) body(c *Code) {
 	r := &d.code
 	r.reset(c.Body, c.Offset)
@@ -86,10 +86,6 @@ func (d *decoder) body(c *Code) {
 		case OpBlock, OpLoop, OpIf:
 			if in.Block.HasIndex && uint64(in.Block.Index) >= types {
 				r.refuse(&in, false, "type %s of %s", thousands(in.Block.Index), thousands(types))
-			}
-		case OpCallIndirect:
-			if in.Imm >= types {
-				r.refuse(&in, false, "type %s of %s", thousands(in.Imm), thousands(types))
 			}
 		case OpMemoryInit, OpDataDrop:
 			if d.m.DataCount == nil {

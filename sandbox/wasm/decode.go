@@ -36,10 +36,9 @@ var (
 )
 
 // Decode reads a module. Its sections are in order and of the sizes they
-// announce, every instruction can be read, indices of types, exports, segments and
-// of functions outside of code are in range. What stands in the code of functions
-// otherwise (operands, labels, locals) is not looked at. The error is an
-// [*Error]. The module shares b.
+// announce, every instruction can be read, and every index outside of code and
+// every type of a block is in range. Other indices in code, labels and operands
+// are not looked at. The error is an [*Error]. The module shares b.
 func Decode(b []byte, bounds Bounds) (*Module, error) {
 	if err := checkHeader(b); err != nil {
 		return nil, err
