@@ -17,6 +17,8 @@ func lenU32(v uint32) int {
 	return n
 }
 
+const costBytes = 5
+
 // putCost writes an i64.const and its operand, padded to four bytes so that it
 // can be replaced. A segment's fuel is far below 2^27.
 func putCost(b []byte, fuel int) {
@@ -27,28 +29,51 @@ func putCost(b []byte, fuel int) {
 	b[4] = byte(fuel>>21) & 0x7f
 }
 
-// appendCharge subtracts from the fuel global, and tests its sign if asked to.
+// appendCharge subtracts from the function's fuel, and tests its sign if asked to.
 func (f *function) appendCharge(b []byte, fuel int, test bool) []byte {
-	b = append(b, byte(wasm.OpGlobalGet))
-	b = appendU32(b, f.w.fuel)
+	b = append(b, byte(wasm.OpLocalGet))
+	b = appendU32(b, f.fuelLocal())
+	return f.appendSubtract(b, fuel, test)
+}
+
+// appendSubtract subtracts from the i64 on the stack, which becomes the
+// function's fuel.
+func (f *function) appendSubtract(b []byte, fuel int, test bool) []byte {
 	b = append(b, 0, 0, 0, 0, 0)
-	putCost(b[len(b)-5:], fuel)
+	putCost(b[len(b)-costBytes:], fuel)
 	b = append(b, byte(wasm.OpI64Sub))
 	if !test {
-		b = append(b, byte(wasm.OpGlobalSet))
-		return appendU32(b, f.w.fuel)
+		b = append(b, byte(wasm.OpLocalSet))
+		return appendU32(b, f.fuelLocal())
 	}
-	local := f.local(&f.fuel, wasm.I64)
 	b = append(b, byte(wasm.OpLocalTee))
-	b = appendU32(b, local)
-	b = append(b, byte(wasm.OpGlobalSet))
-	b = appendU32(b, f.w.fuel)
-	b = append(b, byte(wasm.OpLocalGet))
-	b = appendU32(b, local)
-	b = append(b, byte(wasm.OpI64Const), 0, byte(wasm.OpI64LtS), byte(wasm.OpIf), blockEmpty, byte(wasm.OpCall))
+	b = appendU32(b, f.fuelLocal())
+	b = append(b, byte(wasm.OpI64Const), 0, byte(wasm.OpI64LtS), byte(wasm.OpIf), blockEmpty)
+	b = f.appendSave(b)
+	b = append(b, byte(wasm.OpCall))
 	b = appendU32(b, f.w.imported)
+	b = f.appendLoad(b)
 	return append(b, byte(wasm.OpEnd))
 }
+
+// appendSave puts the function's fuel where callers, callees and the host look
+// for it.
+func (f *function) appendSave(b []byte) []byte {
+	b = append(b, byte(wasm.OpLocalGet))
+	b = appendU32(b, f.fuelLocal())
+	b = append(b, byte(wasm.OpGlobalSet))
+	return appendU32(b, f.w.fuel)
+}
+
+// appendLoad takes it back.
+func (f *function) appendLoad(b []byte) []byte {
+	b = append(b, byte(wasm.OpGlobalGet))
+	b = appendU32(b, f.w.fuel)
+	b = append(b, byte(wasm.OpLocalSet))
+	return appendU32(b, f.fuelLocal())
+}
+
+func (f *function) fuelLocal() uint32 { return f.local(&f.fuel, wasm.I64) }
 
 const blockEmpty = 0x40
 
@@ -79,8 +104,10 @@ func (f *function) assemble(locals []wasm.LocalGroup, frame int) wasm.Code {
 		body = appendU32(body, f.w.imported)
 		body = append(body, byte(wasm.OpUnreachable), byte(wasm.OpEnd))
 	}
-	if f.entry > 0 {
-		body = f.appendCharge(body, f.entry, test)
+	if f.fuel != noLocal || f.entry > 0 {
+		body = append(body, byte(wasm.OpGlobalGet))
+		body = appendU32(body, f.w.fuel)
+		body = f.appendSubtract(body, f.entry, test && f.entry > 0)
 	}
 	body = append(body, f.code...)
 	groups := make([]wasm.LocalGroup, 0, len(locals)+len(f.added))

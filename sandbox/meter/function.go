@@ -166,8 +166,10 @@ func (f *function) finish() {
 	case atEntry:
 		f.entry = f.segment.fuel
 	default:
-		at++ // global.get
-		at += lenU32(f.w.fuel)
+		at += 1 + lenU32(f.fuel) // local.get
 		putCost(f.code[at:], f.segment.fuel)
 	}
 }
+
+// fuelled reports whether anything was charged or called so far.
+func (f *function) fuelled() bool { return f.total > 0 || f.fuel != noLocal }

@@ -138,9 +138,26 @@ func (f *function) scaled(each uint64) {
 // helper calls one of the added functions.
 func (f *function) helper(index uint32) error {
 	f.tests = true
+	f.save()
 	f.code = append(f.code, byte(wasm.OpCall))
 	f.code = appendU32(f.code, index)
+	f.load()
 	return nil
+}
+
+// save and load stand around calls: the fuel is a local of each function while it
+// runs, and in the global for everyone else. After a trap the global has what was
+// there at the last call or test.
+func (f *function) save() {
+	if !f.dead {
+		f.code = f.appendSave(f.code)
+	}
+}
+
+func (f *function) load() {
+	if !f.dead {
+		f.code = f.appendLoad(f.code)
+	}
 }
 
 // control rewrites blocks, branches and calls.
@@ -156,6 +173,7 @@ func (f *function) control(in *wasm.Instr) error {
 		return f.branch(in)
 	case wasm.OpReturn, wasm.OpUnreachable:
 		f.charge(int(costOf(in.Op)))
+		f.save()
 		f.code = append(f.code, in.Raw...)
 		f.stop()
 		return nil
@@ -244,6 +262,9 @@ func (f *function) close(in *wasm.Instr) error {
 	if joins || len(f.frames) == 0 {
 		f.begin(false)
 	}
+	if len(f.frames) == 0 && f.fuelled() {
+		f.save()
+	}
 	f.code = append(f.code, in.Raw...)
 	f.dead, f.height = top.dead, top.base
 	if len(f.frames) == 0 {
@@ -263,6 +284,16 @@ func (f *function) label(depth uint64) error {
 
 func (f *function) branch(in *wasm.Instr) error {
 	f.charge(int(costOf(in.Op)))
+	function := uint64(len(f.frames) - 1)
+	leaves := in.Imm == function
+	if in.Op == wasm.OpBrTable {
+		for _, t := range in.Targets {
+			leaves = leaves || uint64(t) == function
+		}
+	}
+	if leaves {
+		f.save()
+	}
 	if in.Op != wasm.OpBr {
 		if err := f.pop(1); err != nil {
 			return err
@@ -307,6 +338,7 @@ func (f *function) call(in *wasm.Instr, t wasm.FuncType, imported bool) error {
 	if err := f.pop(len(t.Params)); err != nil {
 		return err
 	}
+	f.save()
 	if !imported && !f.dead {
 		f.nests = true
 		f.code = f.appendDepth(f.code)
@@ -321,5 +353,6 @@ func (f *function) call(in *wasm.Instr, t wasm.FuncType, imported bool) error {
 	} else {
 		f.code = append(f.code, in.Raw...)
 	}
+	f.load()
 	return f.push(len(t.Results))
 }
