@@ -28,6 +28,10 @@ $(SOLVERS): $(BIN)/%.wasm:
 conformance: ## build the conformance guests in every language, into bin
 	@sh solvers/conformance/build.sh $(BIN)
 
+.PHONY: template-check
+template-check: ## type-check the solver template in JavaScript (needs npm)
+	@cd solvers/templates/js && npm ci --silent --no-audit --no-fund && npm run --silent check
+
 .PHONY: bench
 bench: build solvers ## run one benchmark epoch over the embedded fixtures
 	@$(BIN)/assay bench --state $(STATE) $(SOLVERS)
@@ -75,4 +79,4 @@ fixtures-check: ## rebuild the fixture chain and compare it with the committed o
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	@rm -rf $(BIN) .state fixtures/generate/node_modules solvers/conformance/as/node_modules
+	@rm -rf $(BIN) .state fixtures/generate/node_modules solvers/conformance/as/node_modules solvers/templates/js/node_modules
