@@ -41,7 +41,7 @@ build_c() {
 		-Wl,--stack-first -Wl,-z,stack-size=1048576 -Wl,--strip-all -o "$1" guest.c)
 }
 
-has_rust() { command -v wasm-ld-14 && test -d "$("$rustc" --print sysroot)/lib/rustlib/wasm32-wasi/lib"; }
+has_rust() { command -v "$rustc" && command -v wasm-ld-14 && test -d "$("$rustc" --print sysroot)/lib/rustlib/wasm32-wasi/lib"; }
 build_rust() {
 	(cd "$here/rust" && "$rustc" --target wasm32-wasi --edition 2021 --crate-type cdylib --crate-name conformance \
 		-O -C panic=abort -C codegen-units=1 -C strip=symbols -C linker=wasm-ld-14 \
