@@ -37,3 +37,6 @@ func GrowPortably(max uint64, sizes ...uint64) (lengths []int, kept bool) {
 	r.release()
 	return lengths, kept
 }
+
+// Spend takes fuel.
+func (a *Allowance) Spend(fuel uint64) { a.spend(0, fuel) }

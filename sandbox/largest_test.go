@@ -1,0 +1,243 @@
+//go:build linux
+
+package sandbox_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/subnet112/assay/sandbox"
+	"github.com/subnet112/assay/sandbox/meter"
+	wt "github.com/subnet112/assay/sandbox/wasmtest"
+)
+
+// largest are modules at each of the static limits: what is admitted must
+// compile in under half of what a child process may take.
+var largest = map[string]func() []byte{
+	"functions": func() []byte {
+		m := largeModule()
+		for range sandbox.MaxFunctions - 1 {
+			m.Func("", nil, nil, nil, bytes.Repeat(wt.Seq(wt.I32Const(1), wt.Drop), 170))
+		}
+		return m.Bytes()
+	},
+	"types": func() []byte {
+		m := largeModule()
+		for i := range sandbox.MaxTypes - 2 {
+			m.Type(bytes.Repeat([]byte{wt.I32}, 600+i%400), bytes.Repeat([]byte{wt.I64}, i/400))
+		}
+		return m.Bytes()
+	},
+	"globals": func() []byte {
+		m := largeModule()
+		for range sandbox.MaxGlobals {
+			m.Global(1)
+		}
+		return m.Bytes()
+	},
+	"exports": func() []byte {
+		m := largeModule()
+		for i := range sandbox.MaxExports - 2 {
+			m.Export(fmt.Sprintf("%01000d", i), wt.KindFunc, 0)
+		}
+		return m.Bytes()
+	},
+	"data segments": func() []byte {
+		m := largeModule()
+		for i := range sandbox.MaxDataSegments {
+			m.Data(int32(i%60_000), bytes.Repeat([]byte{1}, 100))
+		}
+		return m.Bytes()
+	},
+	"elements": func() []byte {
+		m := largeModule()
+		m.Table(sandbox.MaxTableElements, -1)
+		m.Elem(0, make([]uint32, sandbox.MaxTableElements)...)
+		return m.Bytes()
+	},
+	"locals in all": func() []byte {
+		m := largeModule()
+		for range sandbox.MaxLocalsTotal / sandbox.MaxLocals {
+			var body []byte
+			for i := range uint32(sandbox.MaxLocals) {
+				body = wt.Seq(body, wt.LocalGet(i), wt.I32Const(1), wt.I32Add, wt.LocalSet((i*7+1)%sandbox.MaxLocals))
+			}
+			m.Func("", nil, nil, bytes.Repeat([]byte{wt.I32}, sandbox.MaxLocals), bytes.Repeat(body, 4))
+		}
+		return m.Bytes()
+	},
+	"nesting": func() []byte {
+		m := largeModule()
+		for range meter.MaxNestingSquare / (meter.MaxNesting * meter.MaxNesting) {
+			m.Func("", nil, nil, nil, bytes.Repeat([]byte{0x02, 0x40}, meter.MaxNesting), bytes.Repeat(wt.End, meter.MaxNesting))
+		}
+		return m.Bytes()
+	},
+	"nesting of loops": func() []byte {
+		m := largeModule()
+		for range meter.MaxNestingSquare / (meter.MaxNesting * meter.MaxNesting) {
+			m.Func("", nil, nil, nil, bytes.Repeat([]byte{0x03, 0x40}, meter.MaxNesting), bytes.Repeat(wt.End, meter.MaxNesting))
+		}
+		return m.Bytes()
+	},
+	"nesting, many functions": func() []byte {
+		m := largeModule()
+		const deep = 1024
+		for range meter.MaxNestingSquare / (deep * deep) {
+			m.Func("", nil, nil, []byte{wt.I32}, bytes.Repeat([]byte{0x02, 0x40}, deep), bytes.Repeat(wt.Seq(wt.LocalGet(0), wt.BrIf(0), wt.End), deep))
+		}
+		return m.Bytes()
+	},
+	"br_table": func() []byte {
+		m := largeModule()
+		table := wt.Seq(wt.I32Const(0), []byte{0x0e}, wt.U32(meter.MaxBrTable), make([]byte, meter.MaxBrTable+1))
+		for range meter.MaxBrTables / meter.MaxBrTable {
+			m.Func("", nil, nil, nil, table)
+		}
+		return m.Bytes()
+	},
+	"br_table over blocks": func() []byte {
+		m := largeModule()
+		const blocks = 4096
+		for range meter.MaxBrTables / blocks {
+			body := slices.Concat(bytes.Repeat([]byte{0x02, 0x40}, blocks), wt.I32Const(0), []byte{0x0e}, wt.U32(blocks))
+			for i := range uint32(blocks + 1) {
+				body = append(body, wt.U32(i)...)
+			}
+			body = append(body, wt.End...)
+			m.Func("", nil, nil, nil, body, bytes.Repeat(wt.Seq(wt.I32Const(1), wt.Drop, wt.End), blocks-1))
+		}
+		return m.Bytes()
+	},
+}
+
+// bodies fill functions of the largest size with one thing; each module has as
+// many as fit.
+var bodies = map[string]func() []byte{
+	"arithmetic":     func() []byte { return wt.Seq(wt.LocalGet(0), wt.I32Const(1), wt.I32Add, wt.LocalSet(0)) },
+	"constants":      func() []byte { return wt.Seq(wt.I32Const(1), wt.Drop) },
+	"roots":          func() []byte { return wt.Seq(wt.LocalGet(1), bytes.Repeat([]byte{0x9f, 0x9a}, 1000), wt.LocalSet(1)) },
+	"loads":          func() []byte { return wt.Seq(wt.LocalGet(0), bytes.Repeat(wt.I32Load(0), 1000), wt.LocalSet(0)) },
+	"stores":         func() []byte { return wt.Seq(wt.LocalGet(0), wt.LocalGet(0), wt.I32Store(0)) },
+	"calls":          func() []byte { return wt.Call(0) },
+	"branches":       func() []byte { return wt.Seq(wt.LocalGet(0), wt.BrIf(0)) },
+	"ifs":            func() []byte { return wt.Seq(wt.LocalGet(0), wt.If()) },
+	"loops":          func() []byte { return wt.Loop() },
+	"blocks":         func() []byte { return wt.Block() },
+	"memory.grow":    func() []byte { return wt.Seq(wt.LocalGet(0), bytes.Repeat(wt.MemoryGrow, 1000), wt.LocalSet(0)) },
+	"memory.fill":    func() []byte { return wt.Seq(wt.LocalGet(0), wt.LocalGet(0), wt.LocalGet(0), wt.MemoryFill) },
+	"globals":        func() []byte { return wt.Seq(wt.GlobalGet(0), wt.GlobalSet(0)) },
+	"indirect calls": func() []byte { return wt.Seq(wt.I32Const(0), []byte{0x11, 0, 0}) },
+	"operands": func() []byte {
+		return wt.Seq(bytes.Repeat(wt.LocalGet(0), 1000), bytes.Repeat(wt.I32Add, 999), wt.LocalSet(0))
+	},
+	"divisions": func() []byte {
+		return wt.Seq(wt.LocalGet(0), bytes.Repeat(wt.Seq(wt.LocalGet(0), wt.I32DivS), 1000), wt.LocalSet(0))
+	},
+	"many parameters": func() []byte { return wt.Seq(bytes.Repeat(wt.LocalGet(0), 1000), wt.Call(1)) },
+}
+
+func largeModule() *wt.Module {
+	m := &wt.Module{}
+	m.Memory(1, -1)
+	m.Export("memory", wt.KindMemory, 0)
+	m.Func("", nil, nil, nil)
+	return m
+}
+
+func filled(unit []byte, size, functions int) []byte {
+	m := largeModule()
+	m.Table(1, -1)
+	m.Global(0)
+	m.Func("", bytes.Repeat([]byte{wt.I32}, 1000), nil, nil)
+	body := bytes.Repeat(unit, size/len(unit))
+	for range functions {
+		m.Func("", nil, nil, []byte{wt.I32, wt.F64}, body)
+	}
+	return m.Bytes()
+}
+
+// largestModule makes a module by its name: a kind, or a body's, alone or as
+// often as it fits.
+func largestModule(name string) []byte {
+	const size = sandbox.MaxBodyBytes - 64
+	if body, ok := strings.CutPrefix(name, "one body of "); ok {
+		return filled(bodies[body](), size, 1)
+	}
+	if body, ok := strings.CutPrefix(name, "bodies of "); ok {
+		return filled(bodies[body](), size, (sandbox.DefaultModuleBytes-1000)/sandbox.MaxBodyBytes)
+	}
+	return largest[name]()
+}
+
+// TestLargestModules compiles each in a process of its own. It takes long:
+// ASSAY_SOAK=1 runs it.
+func TestLargestModules(t *testing.T) {
+	if name := os.Getenv("ASSAY_LARGEST"); name != "" {
+		compileLargest(t, name)
+		return
+	}
+	if os.Getenv("ASSAY_SOAK") == "" {
+		t.Skip("set ASSAY_SOAK=1: compiles for minutes")
+	}
+	var names []string
+	for name := range largest {
+		names = append(names, name)
+	}
+	for name := range bodies {
+		names = append(names, "one body of "+name, "bodies of "+name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLargestModules$", "-test.v")
+			child.Env = append(os.Environ(), "ASSAY_LARGEST="+name, "GOMEMLIMIT=1800MiB")
+			began := time.Now()
+			kill := time.AfterFunc(2*time.Minute, func() { _ = child.Process.Kill() })
+			out, err := child.CombinedOutput()
+			kill.Stop()
+			cpu := child.ProcessState.UserTime() + child.ProcessState.SystemTime()
+			rss := peakRSS(child.ProcessState)
+			t.Logf("%-32s %8v cpu %8v wall %6d MiB  %s", name, cpu.Round(time.Millisecond), time.Since(began).Round(time.Millisecond), rss>>20,
+				strings.Join(strings.Fields(strings.TrimPrefix(firstLine(out, "largest:"), "largest:")), " "))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out[max(0, len(out)-500):])
+			}
+			if cpu > sandbox.CompileCPU/2 || rss > sandbox.CompileMemory/2 {
+				t.Errorf("more than half of %v and %d MiB", sandbox.CompileCPU, sandbox.CompileMemory>>20)
+			}
+		})
+	}
+}
+
+func firstLine(out []byte, with string) string {
+	for line := range strings.Lines(string(out)) {
+		if i := strings.Index(line, with); i >= 0 {
+			return strings.TrimSpace(line[i:])
+		}
+	}
+	return ""
+}
+
+func compileLargest(t *testing.T, name string) {
+	module := largestModule(name)
+	e := newEngine(t, sandbox.Config{})
+	began := time.Now()
+	m, err := e.Compile(t.Context(), module, sandbox.Profile{Name: "large"})
+	var refused *sandbox.Refusal
+	switch {
+	case errors.As(err, &refused):
+		t.Fatalf("refused: %v", refused)
+	case err != nil:
+		t.Fatal(err)
+	}
+	m.Close()
+	fmt.Printf("largest: %d bytes in %v\n", len(module), time.Since(began).Round(time.Millisecond))
+}
