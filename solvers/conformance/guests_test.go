@@ -31,6 +31,8 @@ type guest struct {
 	name   string
 	file   string
 	script bool // it is source for the engine in file
+
+	interpreted bool // the sandbox runs it without compiling it
 }
 
 var guests = []guest{
@@ -41,16 +43,20 @@ var guests = []guest{
 	{name: "js", file: engineFile, script: true},
 }
 
-// shared is one engine for all tests: it compiles a module once.
-var shared *sandbox.Engine
+// The engines of all tests: each compiles a module once.
+var shared, interpreter *sandbox.Engine
 
 func TestMain(m *testing.M) {
-	var err error
-	if shared, err = sandbox.New(context.Background(), sandbox.Config{}); err != nil {
-		log.Fatal(err)
+	ctx := context.Background()
+	var errs [4]error
+	shared, errs[0] = sandbox.New(ctx, sandbox.Config{})
+	interpreter, errs[1] = sandbox.New(ctx, sandbox.Config{Interpreter: true})
+	code := 1
+	if errs[0] == nil && errs[1] == nil {
+		code = m.Run()
+		errs[2], errs[3] = shared.Close(ctx), interpreter.Close(ctx)
 	}
-	code := m.Run()
-	if err := shared.Close(context.Background()); err != nil {
+	if err := errors.Join(errs[:]...); err != nil {
 		log.Fatal(err)
 	}
 	os.Exit(code)
@@ -86,17 +92,22 @@ func (g guest) profile() sandbox.Profile {
 	return p
 }
 
-var modules sync.Map // guest's name to a func() (*sandbox.Module, error)
+// modules has a func() (*sandbox.Module, error) by guest.
+var modules sync.Map
 
 // module compiles the guest, once for all tests.
 func (g guest) module(t *testing.T) *sandbox.Module {
 	t.Helper()
-	compile, _ := modules.LoadOrStore(g.name, sync.OnceValues(func() (*sandbox.Module, error) {
+	compile, _ := modules.LoadOrStore(g, sync.OnceValues(func() (*sandbox.Module, error) {
 		wasm, err := os.ReadFile(g.file)
 		if err != nil {
 			return nil, err
 		}
-		return shared.Compile(context.Background(), wasm, g.profile())
+		engine := shared
+		if g.interpreted {
+			engine = interpreter
+		}
+		return engine.Compile(context.Background(), wasm, g.profile())
 	}))
 	m, err := compile.(func() (*sandbox.Module, error))()
 	if err != nil {
