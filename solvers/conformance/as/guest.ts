@@ -1,5 +1,7 @@
 // The conformance guest in AssemblyScript: see ../README.md for what it has to do.
 
+import { Bytes, Slice, literal } from "./bytes";
+
 @external("assay", "input") declare function hostInput(ptr: usize, cap: u32): i32;
 @external("assay", "output") declare function hostOutput(ptr: usize, len: u32): void;
 @external("assay", "rpc") declare function hostRpc(chain: i64, ptr: usize, len: u32): i32;
@@ -21,126 +23,6 @@ function abort(message: string | null, file: string | null, line: u32, column: u
 const OK = 0, FAILED = 1, NOT_IMPLEMENTED = 2;
 const GO_ON = i32.MIN_VALUE; // the script isn't at its end
 
-// ---- bytes ----
-
-// A Slice is a part of memory that something else keeps alive.
-class Slice {
-  constructor(public ptr: usize, public len: i32) {}
-
-  find(what: Slice): i32 {
-    const last = this.len - what.len;
-    for (let i = 0; i <= last; i++) {
-      if (load<u8>(this.ptr + i) == load<u8>(what.ptr) && memory.compare(this.ptr + i, what.ptr, what.len) == 0) return i;
-    }
-    return -1;
-  }
-
-  index(c: u8): i32 {
-    for (let i = 0; i < this.len; i++) if (load<u8>(this.ptr + i) == c) return i;
-    return -1;
-  }
-
-  from(start: i32): Slice {
-    return new Slice(this.ptr + start, this.len - start);
-  }
-
-  // before and after split at the first c; without one, after is empty.
-  before(c: u8): Slice {
-    const i = this.index(c);
-    return i < 0 ? this : new Slice(this.ptr, i);
-  }
-
-  after(c: u8): Slice {
-    const i = this.index(c);
-    return i < 0 ? this.from(this.len) : this.from(i + 1);
-  }
-
-  number(): u64 {
-    let n: u64 = 0;
-    for (let i = 0; i < this.len; i++) n = n * 10 + (load<u8>(this.ptr + i) - 0x30);
-    return n;
-  }
-
-  bits(): u64 {
-    let n: u64 = 0;
-    for (let i = 0; i < this.len; i++) n = (n << 4) | digit(load<u8>(this.ptr + i));
-    return n;
-  }
-
-  text(): string {
-    return String.UTF8.decodeUnsafe(this.ptr, this.len);
-  }
-}
-
-function digit(c: u8): u64 {
-  return c <= 0x39 ? c - 0x30 : c - 0x61 + 10;
-}
-
-class Bytes {
-  data: StaticArray<u8> = new StaticArray<u8>(0);
-  len: i32 = 0;
-
-  get ptr(): usize {
-    return changetype<usize>(this.data);
-  }
-
-  get slice(): Slice {
-    return new Slice(this.ptr, this.len);
-  }
-
-  // room makes space for n more bytes and returns where they go.
-  room(n: i32): usize {
-    if (this.data.length - this.len < n) {
-      const grown = new StaticArray<u8>(max(this.data.length * 2, this.len + n));
-      memory.copy(changetype<usize>(grown), this.ptr, this.len);
-      this.data = grown;
-    }
-    return this.ptr + this.len;
-  }
-
-  put(s: Slice): void {
-    memory.copy(this.room(s.len), s.ptr, s.len);
-    this.len += s.len;
-  }
-
-  byte(c: u8): void {
-    store<u8>(this.room(1), c);
-    this.len++;
-  }
-
-  say(text: string): void {
-    const encoded = String.UTF8.encode(text);
-    this.put(new Slice(changetype<usize>(encoded), encoded.byteLength));
-  }
-
-  hex(bits: u64, digits: i32): void {
-    while (digits--) {
-      const d = <u8>((bits >> (digits * 4)) & 15);
-      this.byte(d < 10 ? 0x30 + d : 0x61 + d - 10);
-    }
-  }
-
-  // quotes appends s with every ' made a ".
-  quotes(s: Slice): void {
-    for (let i = 0; i < s.len; i++) {
-      const c = load<u8>(s.ptr + i);
-      this.byte(c == 0x27 ? 0x22 : c);
-    }
-  }
-
-  pull(piece: i32): i32 {
-    const n = hostInput(this.room(piece), piece);
-    if (n > 0) this.len += n;
-    return n;
-  }
-
-  pullReply(piece: i32): i32 {
-    const n = hostRpcRead(this.room(piece), piece);
-    if (n > 0) this.len += n;
-    return n;
-  }
-}
-
 // ---- what the guest keeps ----
 
 let init = new Bytes();
@@ -151,6 +33,20 @@ let answer = new Bytes();
 let reply = new Bytes();
 const scratch = memory.data(64, 8);
 
+// pull appends the next bytes of the input, at most piece, and returns how many.
+function pull(b: Bytes, piece: i32): i32 {
+  const n = hostInput(b.room(piece), piece);
+  if (n > 0) b.len += n;
+  return n;
+}
+
+// pullReply is pull from the reply.
+function pullReply(b: Bytes, piece: i32): i32 {
+  const n = hostRpcRead(b.room(piece), piece);
+  if (n > 0) b.len += n;
+  return n;
+}
+
 // ---- reads ----
 
 // ask reads the reply in pieces; the result is OK or the host's negative status.
@@ -158,14 +54,8 @@ function ask(chain: u64, request: Slice, piece: i32): i32 {
   reply = new Bytes();
   const len = hostRpc(chain, request.ptr, request.len);
   if (len < 0) return len;
-  while (reply.pullReply(piece) > 0);
+  while (pullReply(reply, piece) > 0);
   return reply.len == len ? OK : -100;
-}
-
-function literal(text: string): Bytes {
-  const b = new Bytes();
-  b.say(text);
-  return b;
 }
 
 const beforeMethod = literal('{"jsonrpc":"2.0","id":1,"method":"');
@@ -420,7 +310,7 @@ function call(name: string, len: u32, otherwise: string): i32 {
   answer = new Bytes();
   input = new Bytes();
   inputLen = len;
-  while (input.pull(piece) > 0);
+  while (pull(input, piece) > 0);
   if (name == "initialize") init = input;
 
   let status = OK, found = script(input, name);
