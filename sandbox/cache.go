@@ -130,18 +130,19 @@ func (e *Engine) build(id [32]byte, wasm []byte) (*compilation, error) {
 }
 
 // loadEntry loads an entry, or tells why it isn't sound and discards it; nil means
-// that the code has to be compiled. At any time other processes may evict the
-// entry and write it again: what is seen of both is no damage.
+// that the code has to be compiled.
 func (e *Engine) loadEntry(entry string, wasm []byte) *compilation {
-	const attempts = 3
-	for range attempts {
-		before, err := os.Lstat(entry)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+	if _, err := os.Lstat(entry); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var err error
+	// Other processes may evict the entry at any time, and write it again: what
+	// is seen of both looks damaged once.
+	for range 2 {
 		var c *compilation
-		if err == nil {
-			err = checkSeal(entry)
+		err = checkSeal(entry)
+		if e.children.onLook != nil {
+			e.children.onLook(entry)
 		}
 		if err == nil {
 			c, err = e.load(entry, wasm)
@@ -150,27 +151,16 @@ func (e *Engine) loadEntry(entry string, wasm []byte) *compilation {
 			touch(entry)
 			return c
 		}
-		if !stands(entry, before) {
-			continue
-		}
-		kind := NoticeDamaged
-		if errors.Is(err, errNoCode) && checkSeal(entry) == nil {
-			kind = NoticeForeign
-		}
-		e.notice(kind, entry, err)
-		discard(entry)
-		return nil
 	}
+	switch {
+	case dirBytes(entry) == 0: // evicted; wazero makes the directory that it looks in
+	case errors.Is(err, errNoCode):
+		e.notice(NoticeForeign, entry, err)
+	default:
+		e.notice(NoticeDamaged, entry, err)
+	}
+	discard(entry)
 	return nil
-}
-
-// stands reports whether a directory is the one that was seen, and untouched.
-func stands(dir string, seen fs.FileInfo) bool {
-	now, err := os.Lstat(dir)
-	if err != nil || seen == nil {
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	return os.SameFile(seen, now) && seen.ModTime().Equal(now.ModTime())
 }
 
 // fill compiles into a directory that takes its final name when it is whole. The

@@ -1,9 +1,11 @@
 package sandbox_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -98,5 +100,55 @@ func TestEntryLargerThanTheCache(t *testing.T) {
 	}
 	if diff := cmp.Diff(kept, files(t, dir)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// An entry that another process evicts between a look at it and loading it isn't
+// damaged, though it may have been written again since.
+func TestEntryIsEvictedWhileItIsLoaded(t *testing.T) {
+	evict := func(_, entry string) error { return os.RemoveAll(entry) }
+	rewrite := func(dir, entry string) error {
+		err := evict(dir, entry)
+		answer(t, dir)
+		return err
+	}
+	for what, happen := range map[string]func(dir, entry string) error{
+		"after a look": evict,
+		"after a look, and an empty folder is made": func(dir, entry string) error {
+			return errors.Join(evict(dir, entry), os.Mkdir(entry, 0o700))
+		},
+		"after a look, and written again":  rewrite,
+		"during a look, and written again": rewrite,
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "cache")
+			answer(t, dir)
+			kept := files(t, dir)
+			if strings.HasPrefix(what, "during") { // it saw parts of both
+				if err := flip(kept[1], -1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got notices
+			e := newEngine(t, sandbox.Config{CacheDir: dir, Notice: got.add})
+			var once sync.Once
+			e.OnLook(func(entry string) {
+				once.Do(func() {
+					if err := happen(dir, entry); err != nil {
+						t.Error(err)
+					}
+				})
+			})
+			i := instantiate(t, compile(t, e, guest(wt.Answer{Output: []byte("works")})), sandbox.Env{})
+			if r, err := i.Call(t.Context(), plan()); err != nil || string(r.Output) != "works" {
+				t.Errorf("Call() = %q, %v", r.Output, err)
+			}
+			if got.kinds != nil {
+				t.Errorf("notices %v", got.kinds)
+			}
+			if diff := cmp.Diff(kept, files(t, dir)); diff != "" {
+				t.Errorf("files (-before +after):\n%s", diff)
+			}
+		})
 	}
 }

@@ -44,10 +44,14 @@ type children struct {
 	cpu    time.Duration
 	wall   time.Duration
 	memory uint64
+
+	// onLook, if set by a test, comes between a look at an entry of the cache and
+	// loading it.
+	onLook func(entry string)
 }
 
 func newChildren() children {
-	return children{make(chan struct{}, MaxCompilers), CompileCPU, CompileWall, CompileMemory}
+	return children{slots: make(chan struct{}, MaxCompilers), cpu: CompileCPU, wall: CompileWall, memory: CompileMemory}
 }
 
 // translate compiles into a runtime of its own: wazero ties compiled code, its

@@ -12,6 +12,9 @@ func (e *Engine) LimitChildren(cpu, wall time.Duration, memory uint64) {
 	e.children.cpu, e.children.wall, e.children.memory = cpu, wall, memory
 }
 
+// OnLook sets what happens between a look at an entry of the cache and loading it.
+func (e *Engine) OnLook(f func(entry string)) { e.children.onLook = f }
+
 // BeChild is CompileChild with other work in it, which returns the result and
 // text of its answer.
 func BeChild(args []string, work func(dir string) (result, text string)) error {
