@@ -10,15 +10,17 @@ const leafFuel = 64
 
 // A function is one function being rewritten.
 type function struct {
-	w      *writer
-	index  uint32 // in the original
-	locals uint32 // parameters and locals of the original
-	code   []byte // rewritten, without what stands at its entry
-	frames []frame
-	height int  // of the operand stack
-	peak   int  // its most
-	nested int  // most blocks within blocks
-	dead   bool // no instruction here is ever reached
+	w        *writer
+	index    uint32 // in the original
+	locals   uint32 // parameters and locals of the original
+	code     []byte // rewritten, without what stands at its entry
+	frames   []frame
+	height   int  // of the operand stack
+	peak     int  // its most
+	nested   int  // most blocks within blocks
+	work     int  // for the compiler, branches apart
+	branches int  // points of control
+	dead     bool // no instruction here is ever reached
 
 	segment segment
 	entry   int  // fuel of the first segment, which is charged at the entry
@@ -96,6 +98,9 @@ func (w *writer) function(i int) error {
 	if w.squares += f.nested * f.nested; w.squares > MaxNestingSquare {
 		return tooBig("blocks nest too deep in all: with function %s the sum of squares is %s, limit %s",
 			thousands(f.index), thousands(w.squares), thousands(MaxNestingSquare))
+	}
+	if err := f.admitWork(); err != nil {
+		return err
 	}
 	frameSize := int(f.locals) + len(t.Results) + f.peak
 	w.out.Codes[i] = f.assemble(code.Locals, max(frameSize, MinFrame))

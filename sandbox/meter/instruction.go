@@ -15,8 +15,10 @@ func (f *function) instruction(in *wasm.Instr) error {
 		f.nan = 0
 	}
 	if in.Op >= 256 {
+		f.work += workPrefixed
 		return f.plain(in)
 	}
+	f.work += int(work[in.Op])
 	switch o := &simple[in.Op]; o.kind {
 	case kindControl:
 		return f.control(in)
@@ -162,6 +164,7 @@ func (f *function) load() {
 
 // control rewrites blocks, branches and calls.
 func (f *function) control(in *wasm.Instr) error {
+	f.branches += branching(in.Op)
 	switch in.Op {
 	case wasm.OpBlock, wasm.OpLoop, wasm.OpIf:
 		return f.open(in)

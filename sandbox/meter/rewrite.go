@@ -126,6 +126,7 @@ type writer struct {
 	body    function            // reused
 	squares int                 // sum of nesting squared
 	targets int                 // of all br_tables
+	work    int                 // for the compiler
 }
 
 func (w *writer) checkNames() error {
