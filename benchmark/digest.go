@@ -10,8 +10,8 @@ import (
 )
 
 // Digest names the pack by everything that can change a row: the contents of
-// intents, apps and scorer code, the snapshots' hashes, the market, the limits of
-// solvers and scorers, rules and seed. The name and the closing time are not in
+// intents, apps and scorer code, the snapshots' hashes, the market, the isolation
+// of intents, the limits of solvers and scorers, rules and seed. The name and the closing time are not in
 // it, nor is the order in which chains, apps and intents were written. The error
 // is an [intent.UsageFault] that says what is wrong with the pack.
 func (p *Pack) Digest() (string, error) {
@@ -40,12 +40,13 @@ func (p *Pack) Digest() (string, error) {
 		Cases     []ask               `json:"cases"`
 		SelfTests []ask               `json:"self_tests"`
 		Smoke     []ask               `json:"smoke"`
+		Isolation harness.Isolation   `json:"isolation"`
 		Limits    harness.Limits      `json:"limits"`
 		Scorer    scoring.Limits      `json:"scorer_limits"`
 		Rules     Rules               `json:"rules"`
 	}{
 		Schema: PackSchema, Rows: RowSchema, Seed: hex.EncodeToString(s.Seed[:]),
-		Apps: s.Apps, Limits: s.Limits, Scorer: scoring.DefaultLimits(), Rules: s.Rules,
+		Apps: s.Apps, Isolation: s.Isolation, Limits: s.Limits, Scorer: scoring.DefaultLimits(), Rules: s.Rules,
 	}
 	for _, c := range s.Chains {
 		content.Chains = append(content.Chains, chain{c.ChainID, hex.EncodeToString(c.Snapshot[:]), c.Market})

@@ -14,9 +14,23 @@
 // the number of workers, the order of the solvers, the processor count or the
 // time.
 //
+// # Isolation
+//
+// In batch isolation one instance of a solver lives through its session and may
+// learn from intent to intent. In intent isolation every intent starts where
+// on_benchmark_start ended, on a copy of the memory or, for modules that cannot be
+// copied, after the same calls again. A row then depends on its intent alone. So the
+// fuel of the session is not shared either: every intent may spend what its calls may and
+// what the session had left when it started, as if there were no other. What a session
+// can spend in all is therefore bounded by the intents, and only its wall time is
+// one. on_benchmark_end and serialize_state start from the same place, and learn from
+// the results alone.
+//
 // # Faults
 //
-// A solver's fault costs it one row. A fault of the validator's re-runs that
+// A solver's fault costs it one row. A call that a wall limit stops on a healthy
+// host costs it the rest of the session, which then decides nothing: another host
+// may not repeat it. A fault of the validator's re-runs that
 // session once, alone; if it fails again the rows that are left are void and
 // nothing is decided about that solver. An app that fails its own known-good
 // plan takes its intents out of the pack. A usage fault stops the epoch before

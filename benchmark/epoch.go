@@ -54,7 +54,8 @@ type Progress struct {
 }
 
 // RunEpoch runs every entrant over a prepared pack, workers at a time, and
-// decides the epoch. A nil store means that nothing is remembered: every solver
+// decides the epoch. Where there are fewer entrants, each has its share of the
+// workers for the intents of an isolated pack. A nil store means that nothing is remembered: every solver
 // starts without state.
 //
 // The result depends on the pack, the modules, the stored states and the roles
@@ -78,6 +79,7 @@ func RunEpoch(ctx context.Context, p *Prepared, entrants []Entrant, workers int,
 		defer end()
 	}
 	r := &epochRun{Prepared: p, store: store, workers: workers, progress: progress}
+	r.share = max(1, workers/len(entrants))
 	for i, e := range entrants {
 		e.Role = cmp.Or(e.Role, RoleCandidate)
 		r.jobs = append(r.jobs, &job{Entrant: e, identity: identities[i]})
@@ -179,6 +181,7 @@ type epochRun struct {
 	workers  int
 	progress Progress
 	jobs     []*job
+	share    int        // how many of the workers a session has
 	mu       sync.Mutex // progress functions run under it
 }
 
@@ -195,6 +198,7 @@ func (r *epochRun) epoch(ctx context.Context) (*Epoch, error) {
 		if j.err == nil {
 			continue
 		}
+		r.share = 1
 		if err := r.again(ctx, j); err != nil {
 			return nil, err
 		}
@@ -280,7 +284,7 @@ func (r *epochRun) run(ctx context.Context, j *job) error {
 		return r.without(j, state)
 	}
 	done := 0
-	j.session, j.err = RunSession(ctx, r.Prepared, j.program, state, j.Role, func(rec Record) {
+	j.session, j.err = RunSession(ctx, r.Prepared, j.program, state, j.Role, r.share, func(rec Record) {
 		done++
 		r.tell(func(p Progress) {
 			if p.Row != nil {

@@ -41,8 +41,9 @@ type Pack struct {
 	Apps      []intent.Definition
 	Cases     []Case
 	SelfTests []SelfTest
-	Smoke     []Smoke        // the intents of screening
-	Limits    harness.Limits // what one session may use
+	Smoke     []Smoke           // the intents of screening
+	Isolation harness.Isolation // what solvers carry from intent to intent; "" = batch
+	Limits    harness.Limits    // what one session may use
 	Rules     Rules
 }
 
@@ -87,8 +88,9 @@ type packFile struct {
 	Cases     []caseFile          `json:"cases" strict:"required"`
 	SelfTests []selfTestFile      `json:"self_tests" strict:"required"`
 	Smoke     []smokeFile         `json:"smoke" strict:"required"`
-	Limits    any                 `json:"limits,omitempty"` // absent: this build's
-	Rules     any                 `json:"rules,omitempty"`  // absent: this build's
+	Isolation string              `json:"isolation,omitempty"` // absent: batch
+	Limits    any                 `json:"limits,omitempty"`    // absent: this build's
+	Rules     any                 `json:"rules,omitempty"`     // absent: this build's
 }
 
 type chainFile struct {
@@ -162,7 +164,10 @@ func decodePack(b []byte) (*Pack, error) {
 	if f.Schema != PackSchema {
 		return nil, at("schema", fmt.Errorf("%d, this build reads %d", f.Schema, PackSchema))
 	}
-	p := &Pack{Name: f.Name, Close: time.Unix(int64(f.Close), 0).UTC(), Apps: f.Apps, Limits: harness.DefaultLimits(), Rules: BuildRules()}
+	p := &Pack{
+		Name: f.Name, Close: time.Unix(int64(f.Close), 0).UTC(), Apps: f.Apps, Isolation: harness.Isolation(f.Isolation),
+		Limits: harness.DefaultLimits(), Rules: BuildRules(),
+	}
 	if err := sameAsBuild("limits", f.Limits, p.Limits); err != nil {
 		return nil, err
 	}
@@ -195,13 +200,14 @@ func decodePack(b []byte) (*Pack, error) {
 // an equal pack. Limits and rules are written out.
 func (p *Pack) Encode() ([]byte, error) {
 	f := packFile{
-		Schema: PackSchema,
-		Name:   p.Name,
-		Seed:   hex.EncodeToString(p.Seed[:]),
-		Close:  uint64(p.Close.Unix()),
-		Apps:   p.Apps,
-		Limits: p.Limits,
-		Rules:  p.Rules,
+		Schema:    PackSchema,
+		Name:      p.Name,
+		Seed:      hex.EncodeToString(p.Seed[:]),
+		Close:     uint64(p.Close.Unix()),
+		Apps:      p.Apps,
+		Isolation: string(p.Isolation),
+		Limits:    p.Limits,
+		Rules:     p.Rules,
 	}
 	for _, c := range p.Chains {
 		f.Chains = append(f.Chains, chainFile{c.ChainID, hex.EncodeToString(c.Snapshot[:]), c.Market})
@@ -226,6 +232,7 @@ func (p *Pack) Encode() ([]byte, error) {
 // named: chains by id, apps by id, cases by intent id.
 func (p *Pack) settled() (*Pack, error) {
 	out := *p
+	out.Isolation = cmp.Or(p.Isolation, harness.IsolationBatch)
 	out.Chains = slices.SortedStableFunc(slices.Values(p.Chains), func(a, b ChainRef) int { return cmp.Compare(a.ChainID, b.ChainID) })
 	out.Apps = slices.SortedStableFunc(slices.Values(p.Apps), func(a, b intent.Definition) int { return cmp.Compare(a.AppID, b.AppID) })
 	out.Cases = slices.Clone(p.Cases)
@@ -268,6 +275,9 @@ func (p *Pack) bounded() error {
 		if part.n < part.min || part.n > part.max {
 			return at(part.path, fmt.Errorf("length %d, want %d to %d", part.n, part.min, part.max))
 		}
+	}
+	if p.Isolation != "" && !p.Isolation.Valid() {
+		return at("isolation", fmt.Errorf("%s is neither %s nor %s", quoted(string(p.Isolation)), harness.IsolationBatch, harness.IsolationIntent))
 	}
 	if p.Close.Unix() < 0 {
 		return at("close", errors.New("before 1970"))

@@ -193,7 +193,7 @@ func TestPackDigestIsOfTheDocumentedParts(t *testing.T) {
 	f := standardFile(t)
 	p := decode(t, marshal(t, f))
 	parts := file{
-		"schema": 1, "rows": 1, "seed": f["seed"], "apps": p.Apps,
+		"schema": 1, "rows": 1, "seed": f["seed"], "apps": p.Apps, "isolation": "batch",
 		"limits": harness.DefaultLimits(), "scorer_limits": scoring.DefaultLimits(), "rules": benchmark.BuildRules(),
 		"chains": []any{file{"chain_id": 1, "snapshot": item(f["chains"], 0)["snapshot"], "market": nil}},
 	}
@@ -297,6 +297,8 @@ func mutate(t *testing.T, path string, old any) any {
 			return map[string]string{"tip": "alarm", "alarm": "tip"}[v]
 		case strings.HasSuffix(path, ".trigger_type"):
 			return map[string]string{intent.TriggerUser: intent.TriggerAuto, intent.TriggerAuto: intent.TriggerUser}[v]
+		case path == ".isolation":
+			return string(harness.IsolationBatch)
 		case v == "":
 			return "x"
 		case isDigits(v):

@@ -332,6 +332,8 @@ func (p *Prepared) options() harness.Options {
 		Seed:   p.pack.Seed,
 		Reads:  p.reads(0, nil),
 		Limits: p.pack.Limits,
+
+		Isolation: p.pack.Isolation,
 	}
 	for _, ref := range p.pack.Chains {
 		o.Init.ChainIDs = append(o.Init.ChainIDs, ref.ChainID)

@@ -1,7 +1,6 @@
 package benchmark
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -49,9 +48,10 @@ type Session struct {
 // Whatever the solver does, the session has a row for every intent. The error
 // is ctx's or an [intent.InfraFault]; the session then holds the rows made
 // before it. A panic is such a fault too. state is not copied and must stay as
-// it is until RunSession returns; empty is none. each, which may be nil, is
-// called with every record once it is made.
-func RunSession(ctx context.Context, p *Prepared, program *harness.Program, state []byte, role Role, each func(Record)) (s *Session, err error) {
+// it is until RunSession returns; empty is none. workers is how many intents of
+// an isolated pack are run at the same time; rows do not depend on it. each, which
+// may be nil, is called with every record in the order of the rows.
+func RunSession(ctx context.Context, p *Prepared, program *harness.Program, state []byte, role Role, workers int, each func(Record)) (s *Session, err error) {
 	identity := program.Identity()
 	if s, err = p.newSession(hex.EncodeToString(identity[:]), state, role); err != nil {
 		return s, err
@@ -62,7 +62,7 @@ func RunSession(ctx context.Context, p *Prepared, program *harness.Program, stat
 			err = &intent.InfraFault{Err: fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
 		}
 	}()
-	if err := r.session(ctx, program, state); err != nil {
+	if err := r.session(ctx, program, state, workers); err != nil {
 		return s, asInfra(ctx, err)
 	}
 	return s, nil
@@ -90,10 +90,12 @@ func (p *Prepared) sessionOf(module, stateIn string, size int, role Role) (*Sess
 type run struct {
 	*Prepared
 	*Session
-	each func(Record)
+	each    func(Record)
+	results []intent.Result // what the solver is told of its rows
+	log     func() []byte   // what was logged so far
 }
 
-func (r *run) session(ctx context.Context, program *harness.Program, state []byte) error {
+func (r *run) session(ctx context.Context, program *harness.Program, state []byte, workers int) error {
 	o := r.options()
 	o.State = state
 	solver, err := harness.Open(ctx, program, o)
@@ -101,8 +103,9 @@ func (r *run) session(ctx context.Context, program *harness.Program, state []byt
 	if err != nil && !errors.As(err, &never) {
 		return err
 	}
+	r.log = solver.Log
 	defer func() {
-		r.setLog(solver.Log())
+		r.setLog(r.log())
 		solver.Close(context.WithoutCancel(ctx))
 	}()
 	if never != nil {
@@ -114,23 +117,17 @@ func (r *run) session(ctx context.Context, program *harness.Program, state []byt
 	meta := solver.Metadata()
 	r.Name, r.Version = intent.Quoted(meta.Name, harness.MaxNameRunes), intent.Quoted(meta.Version, harness.MaxNameRunes)
 
-	results := make([]intent.Result, 0, len(r.cases))
-	for _, c := range r.cases {
-		rec, err := r.ask(ctx, solver, c)
-		if err != nil {
-			return err
-		}
-		r.add(rec)
-		results = append(results, rec.told())
-		if rec.Row.Cause == intent.CauseStalled {
-			r.stalled("intent " + c.id + ": " + cmp.Or(solver.Stalled(), "scorer: stalled"))
-			r.fill(intent.CauseSessionEnded, "intent "+c.id+" stalled")
-			break
-		}
+	if r.pack.Isolation == harness.IsolationIntent {
+		err = r.isolated(ctx, solver, workers)
+	} else {
+		err = r.batch(ctx, solver)
+	}
+	if err != nil {
+		return err
 	}
 	final := harness.Final{Note: string(intent.CauseStalled)}
 	if r.Adoptable {
-		if final, err = solver.Finish(ctx, results); err != nil {
+		if final, err = solver.Finish(ctx, r.results); err != nil {
 			return err
 		}
 	}
@@ -143,6 +140,31 @@ func (r *run) session(ctx context.Context, program *harness.Program, state []byt
 	}
 	r.keep(solver.StateRefused(), final)
 	return nil
+}
+
+// batch puts the intents to one solver, one after the other.
+func (r *run) batch(ctx context.Context, solver *harness.Solver) error {
+	for _, c := range r.cases {
+		a, err := r.ask(ctx, solver, c)
+		if err != nil {
+			return err
+		}
+		if r.decide(a); a.stalled != "" {
+			break
+		}
+	}
+	return nil
+}
+
+// decide adds a row, and all that are left if it was the session's last.
+func (r *run) decide(a asked) {
+	r.add(a.rec)
+	r.results = append(r.results, a.rec.told())
+	if a.stalled != "" {
+		why := "intent " + a.rec.Row.IntentID + ": " + a.stalled
+		r.stalled(why)
+		r.fill(intent.CauseSessionEnded, why)
+	}
 }
 
 // stalled notes what a clock ended, "" for nothing: another host may not repeat
@@ -199,12 +221,32 @@ func (r *run) record(c *prepared) Record {
 	}}
 }
 
+// asked is what came of one intent.
+type asked struct {
+	rec     Record
+	log     []byte // what the solver logged
+	stalled string // what a clock ended, "" = nothing: no further intent may be asked
+}
+
 // ask puts one intent to the solver and scores the answer.
-func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (Record, error) {
+func (r *run) ask(ctx context.Context, solver *harness.Solver, c *prepared) (asked, error) {
 	a, err := solver.Run(ctx, c.task)
 	if err != nil {
-		return Record{}, err
+		return asked{}, err
 	}
+	rec, err := r.score(ctx, solver, c, a)
+	if err != nil {
+		return asked{}, err
+	}
+	stalled := solver.Stalled()
+	if stalled == "" && rec.Row.Cause == intent.CauseStalled {
+		stalled = "scorer: stalled"
+	}
+	return asked{rec, a.Log, stalled}, nil
+}
+
+// score makes a row of an answer: it executes the plan and scores what it did.
+func (r *run) score(ctx context.Context, solver *harness.Solver, c *prepared, a harness.Answer) (_ Record, err error) {
 	rec := r.record(c)
 	row := &rec.Row
 	rec.HostCalls = a.Usage.HostCalls

@@ -128,7 +128,7 @@ func fullFile(t testing.TB) file {
 	plan := tipPlan("900")
 	plan["metadata"] = file{"route": "direct"}
 	f["self_tests"] = append(f["self_tests"].([]any), file{"app_id": "alarm", "state": tipState("alarm test"), "plan": plan})
-	f["rules"] = rulesOf(t)
+	f["rules"], f["isolation"] = rulesOf(t), "intent"
 	return f
 }
 

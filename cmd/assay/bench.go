@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/subnet112/assay/benchmark"
+	"github.com/subnet112/assay/harness"
 	"github.com/subnet112/assay/intent"
 )
 
@@ -20,6 +21,12 @@ type benchOptions struct {
 	log     bool
 	output  outputFormat
 }
+
+// Engines of --engine.
+const (
+	engineCompiler    = "compiler"
+	engineInterpreter = "interpreter"
+)
 
 func newBench(s streams) *cobra.Command {
 	o := &benchOptions{}
@@ -34,6 +41,11 @@ in .js; one that cannot be run at all has a row "refused" for every intent.
 The result is the same for any number of workers and any order of solvers. With
 --state a solver gets back what it serialized in the last epoch; its miner owns
 that state, and is named like the solver's file unless --miner says otherwise.
+
+In batch isolation a solver may carry over what it learns from intent to intent;
+in intent isolation every intent starts where on_benchmark_start ended, and one
+solver uses all workers. The pack's digest names the isolation. It does not name
+the engine: the interpreter gives the same rows, tens of times slower.
 ` + exitStatus,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -50,6 +62,10 @@ that state, and is named like the solver's file unless --miner says otherwise.
 	f.IntVar(&o.workers, "workers", min(runtime.GOMAXPROCS(0), benchmark.MaxWorkers), "solvers run at the same time")
 	f.BoolVar(&o.rows, "rows", false, "print every row as well")
 	f.BoolVar(&o.log, "log", false, "print what the solvers logged, to standard error")
+	o.isolation.of = []string{string(harness.IsolationBatch), string(harness.IsolationIntent)}
+	f.Var(&o.isolation, "isolation", "batch or intent (default: the pack's)")
+	o.engine = choice{engineCompiler, []string{engineCompiler, engineInterpreter}}
+	f.Var(&o.engine, "engine", "compiler or interpreter")
 	o.output.register(cmd)
 	return cmd
 }

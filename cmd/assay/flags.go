@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -31,6 +33,23 @@ func (o *outputFormat) Set(v string) error {
 func (o *outputFormat) register(cmd *cobra.Command) {
 	*o = outputText
 	cmd.Flags().Var(o, "output", "format of the result")
+}
+
+// A choice is a flag that takes one of a few words.
+type choice struct {
+	value string
+	of    []string
+}
+
+func (c *choice) String() string { return c.value }
+func (c *choice) Type() string   { return "name" }
+
+func (c *choice) Set(v string) error {
+	if !slices.Contains(c.of, v) {
+		return fmt.Errorf("must be %s", strings.Join(c.of, " or "))
+	}
+	c.value = v
+	return nil
 }
 
 func noArgs(cmd *cobra.Command, args []string) error {

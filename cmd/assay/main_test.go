@@ -153,9 +153,35 @@ func hostile() map[string][]byte {
 			o.Answers["solver_metadata"] = wasmtest.Answer{Output: []byte(`{"name":"\u001b[31mred","version":"one","author":"","description":""}`)}
 		}),
 		"keeper.wasm": guest("keeper", func(o *wasmtest.Options) { o.Stateful = true }),
+		"burn.wasm":   burn(metadata.Output),
 		"empty.wasm":  {},
 		"text.wasm":   []byte("not a module\n"),
 	}
+}
+
+// burn is a guest whose fourth plan reads, with the dearest request there may be,
+// until its fuel is spent: what costs a lot of fuel and little time on any engine.
+func burn(metadata []byte) []byte {
+	var m wasmtest.Module
+	i32 := []byte{wasmtest.I32}
+	output := m.Import("assay", "output", []byte{wasmtest.I32, wasmtest.I32}, nil)
+	rpc := m.Import("assay", "rpc", []byte{wasmtest.I64, wasmtest.I32, wasmtest.I32}, i32)
+	plans := m.Global(0)
+	m.Data(0, metadata)
+	m.Func("solver_abi", nil, i32, nil, wasmtest.I32Const(1))
+	m.Func("solver_initialize", i32, i32, nil, wasmtest.I32Const(0))
+	m.Func("solver_metadata", i32, i32, nil, wasmtest.I32Const(0), wasmtest.I32Const(int32(len(metadata))), wasmtest.Call(output), wasmtest.I32Const(0))
+	m.Func("solver_generate_plan", i32, i32, nil,
+		wasmtest.GlobalGet(plans), wasmtest.I32Const(1), wasmtest.I32Add, wasmtest.GlobalSet(plans),
+		wasmtest.GlobalGet(plans), wasmtest.I32Const(-4), wasmtest.I32Add, wasmtest.I32Eqz,
+		wasmtest.If(wasmtest.Loop(
+			wasmtest.I64Const(77), wasmtest.I32Const(0), wasmtest.I32Const(1<<20), wasmtest.Call(rpc), wasmtest.Drop,
+			wasmtest.Br(0),
+		)),
+		wasmtest.I32Const(2))
+	m.Memory(16, -1)
+	m.Export("memory", wasmtest.KindMemory, 0)
+	return m.Bytes()
 }
 
 // exitcode N command args... runs a command that has to end with status N.

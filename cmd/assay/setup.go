@@ -28,6 +28,9 @@ type setup struct {
 	pack   string
 	chains []string
 	cache  string
+
+	isolation choice // of the pack, unless it is empty
+	engine    choice // of the sandbox, "" = compiler
 }
 
 func (o *setup) register(cmd *cobra.Command) {
@@ -44,11 +47,14 @@ func (o *setup) prepare(ctx context.Context, s streams) (_ *benchmark.Prepared, 
 	if err != nil {
 		return nil, nil, err
 	}
+	if o.isolation.value != "" {
+		pack.Isolation = harness.Isolation(o.isolation.value)
+	}
 	snapshots, err := o.snapshots()
 	if err != nil {
 		return nil, nil, err
 	}
-	engine, err := o.engine(ctx, s)
+	engine, err := o.sandbox(ctx, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,7 +116,7 @@ func (o *setup) snapshots() (map[common.Hash]*chain.Snapshot, error) {
 	return out, nil
 }
 
-func (o *setup) engine(ctx context.Context, s streams) (*sandbox.Engine, error) {
+func (o *setup) sandbox(ctx context.Context, s streams) (*sandbox.Engine, error) {
 	dir := o.cache
 	if dir == "" {
 		base, err := s.cacheDir()
@@ -121,9 +127,10 @@ func (o *setup) engine(ctx context.Context, s streams) (*sandbox.Engine, error) 
 		}
 	}
 	return sandbox.New(ctx, sandbox.Config{
-		CacheDir: dir,
-		Compiler: s.compiler,
-		Notice:   func(n sandbox.Notice) { fmt.Fprintf(s.err, "assay: warning: %s\n", printable(n.String())) },
+		CacheDir:    dir,
+		Interpreter: o.engine.value == engineInterpreter,
+		Compiler:    s.compiler,
+		Notice:      func(n sandbox.Notice) { fmt.Fprintf(s.err, "assay: warning: %s\n", printable(n.String())) },
 	})
 }
 
