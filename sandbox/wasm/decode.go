@@ -43,7 +43,7 @@ func Decode(b []byte, bounds Bounds) (*Module, error) {
 	if err := checkHeader(b); err != nil {
 		return nil, err
 	}
-	d := &decoder{m: &Module{}, bounds: &bounds, scanner: scanner{b: b, i: headerSize}}
+	d := &decoder{all: b, m: &Module{}, bounds: &bounds}
 	d.sections()
 	if d.err == nil {
 		d.counts()
@@ -79,6 +79,7 @@ func checkHeader(b []byte) error {
 // A decoder fills a module from a section at a time, which its scanner walks.
 type decoder struct {
 	scanner
+	all    []byte // the input
 	m      *Module
 	bounds *Bounds
 
@@ -89,10 +90,9 @@ type decoder struct {
 }
 
 func (d *decoder) sections() {
-	all := d.b
 	last := 0
-	for at := d.i; at < len(all); {
-		d.scanner = scanner{b: all, i: at, what: "section header"}
+	for at := headerSize; at < len(d.all); {
+		d.scanner = scanner{b: d.all, i: at, what: "section header"}
 		id := d.byte()
 		size := d.u32()
 		switch {
@@ -114,7 +114,7 @@ func (d *decoder) sections() {
 			}
 			last = rank
 		}
-		d.b, d.what = all[:at], sectionNames[id]+" section"
+		d.b, d.what = d.all[:at], sectionNames[id]+" section"
 		d.section(id)
 		if d.err == nil && d.left() > 0 {
 			d.fail("%s bytes too many", thousands(d.left()))

@@ -3,12 +3,34 @@ package wasm
 import "slices"
 
 func (d *decoder) customSection() {
+	if d.m.Customs == nil {
+		d.m.Customs = make([]Custom, 0, d.customs())
+	}
 	name := d.name()
 	d.m.Customs = append(d.m.Customs, Custom{Name: name, Bytes: d.bytes(uint32(d.left()))})
 }
 
+// customs is how many custom sections there are from this one on.
+func (d *decoder) customs() int {
+	n := 1
+	for i := len(d.b); i < len(d.all); {
+		if d.all[i] == sectionCustom {
+			n++
+		}
+		size, next := uleb32(d.all, i+1)
+		if next < 0 || uint64(size) > uint64(len(d.all)-next) {
+			break
+		}
+		i = next + int(size)
+	}
+	return n
+}
+
 func (d *decoder) typeSection() {
 	n := d.limited(3, d.bounds.Types, "types")
+	if d.err != nil {
+		return
+	}
 	all := make([]ValType, 0, d.left()) // the lists of all types
 	list := func(limit int, what string) []ValType {
 		at := len(all)
