@@ -177,7 +177,7 @@ func largestModule(t *testing.T, name string) []byte {
 	return largest[name]()
 }
 
-// mostFilled finds the most that is admitted, to a hundredth.
+// mostFilled finds the most that is admitted, to 4 KiB.
 func mostFilled(t *testing.T, unit []byte, most int) []byte {
 	e := newEngine(t, sandbox.Config{Interpreter: true})
 	make := func(size int) []byte {
@@ -189,7 +189,7 @@ func mostFilled(t *testing.T, unit []byte, most int) []byte {
 	}
 	admitted := make(0)
 	low, high := 0, most
-	for step := most; step > most/100; step = (high - low) / 2 {
+	for step := most; step > 4096; step = (high - low) / 2 {
 		size := low + step
 		m := make(size)
 		if _, err := e.Check(m, sandbox.Profile{Name: "large"}); err == nil {
