@@ -80,9 +80,6 @@ func (s *Solver) judge(p Phase, err error) (*fault, error) {
 	}
 	if f := (*sandbox.Fault)(nil); errors.As(err, &f) {
 		found := &fault{p, intent.Cause(f.Cause), message([]byte(f.Detail))}
-		if f.Cause == "timeout" { // until the sandbox says so itself
-			found.cause = intent.CauseStalled
-		}
 		if found.byWall() {
 			s.stalled = found.text()
 		}

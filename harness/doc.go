@@ -53,6 +53,6 @@
 //
 // Reads are served by the caller. The harness counts them against the limits of
 // a call, answers "over budget" from the first read that would exceed one until
-// the call ends, charges [FuelPerGas] for the EVM gas they spend, and keeps a digest
+// the call ends, charges [intent.FuelPerGas] for the EVM gas they spend, and keeps a digest
 // of every request and reply of a row.
 package harness

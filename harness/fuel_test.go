@@ -68,7 +68,7 @@ func TestUsageHasTheFuelOfReads(t *testing.T) {
 		return a.Usage.Fuel
 	}
 	// The puppet makes the read twice.
-	if got, want := fuel(1000)-fuel(0), uint64(2*1000*harness.FuelPerGas); got != want {
+	if got, want := fuel(1000)-fuel(0), uint64(2*1000*intent.FuelPerGas); got != want {
 		t.Errorf("1,000 gas cost %d fuel, want %d", got, want)
 	}
 }

@@ -6,13 +6,9 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"github.com/subnet112/assay/intent"
 	"github.com/subnet112/assay/sandbox"
 )
-
-// FuelPerGas is what a unit of EVM gas that a read spends costs the solver in
-// fuel, besides what the sandbox charges for the call and its bytes. It is part of
-// the cost table.
-const FuelPerGas = 25
 
 // A Cost is what reads cost, or may still cost.
 type Cost struct {
@@ -95,7 +91,7 @@ func (m *meter) read(ctx context.Context, chain uint64, req []byte) (sandbox.Rep
 		return sandbox.Reply{}, err
 	}
 	m.tally.note(chain, status, req, reply)
-	return sandbox.Reply{Body: reply, Status: status, Fuel: FuelPerGas * (m.used.Gas - before)}, nil
+	return sandbox.Reply{Body: reply, Status: status, Fuel: intent.FuelPerGas * (m.used.Gas - before)}, nil
 }
 
 func (m *meter) serve(ctx context.Context, chain uint64, req []byte) ([]byte, sandbox.ReadStatus, error) {

@@ -21,3 +21,8 @@ const (
 	maxQuotedKeyRunes = 40        // one key inside the path of an error
 	maxPathRunes      = 200       // the whole path of an error
 )
+
+// FuelPerGas is what a unit of EVM gas that a guest's chain read spends costs it in
+// fuel, besides what the sandbox charges for the call and its bytes. It belongs to the
+// cost table.
+const FuelPerGas = 25

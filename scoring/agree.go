@@ -20,8 +20,8 @@ import (
 // the config and manifest that its code exports. This file finds the apps whose
 // two halves differ, because one of them was written for another version.
 
-// agree holds what the code exports against the definition. i has the code loaded.
-func (a *App) agree(ctx context.Context, i *sandbox.Instance) error {
+// agree holds what the code exports against the definition.
+func (a *App) agree(ctx context.Context) error {
 	for _, part := range []struct {
 		name, export string
 		check        func(said map[string]json.RawMessage) error
@@ -29,7 +29,7 @@ func (a *App) agree(ctx context.Context, i *sandbox.Instance) error {
 		{"config", exportConfig, a.agreeConfig},
 		{"manifest", exportManifest, a.agreeManifest},
 	} {
-		output, failed, err := a.program.scorer.invoke(ctx, i, sandbox.Call{Export: part.export})
+		output, failed, err := a.program.call(ctx, sandbox.Call{Export: part.export})
 		switch {
 		case err != nil:
 			return err

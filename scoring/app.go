@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/sandbox"
 )
 
 // An App scores plans for the intents of one definition. Any number of
@@ -23,7 +24,7 @@ type App struct {
 // and manifest, where it exports them, say what the definition says. The error is
 // an *[intent.AppFault] for the app, an *[intent.InfraFault] for the validator.
 func (s *Scorer) Load(ctx context.Context, d intent.Definition) (*App, error) {
-	a := &App{definition: d, program: program{scorer: s, source: d.JSCode}}
+	a := &App{definition: d, program: program{scorer: s, source: d.JSCode, idle: make(chan *sandbox.Instance, idleInstances)}}
 	if err := a.load(ctx); err != nil {
 		var broken *intent.InfraFault
 		if errors.As(err, &broken) {
@@ -48,17 +49,16 @@ func (a *App) load(ctx context.Context) error {
 	if err := checkManifest(a.definition.Manifest); err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	instance, exports, failed, err := a.program.load(ctx)
+	exports, failed, err := a.program.load(ctx)
 	switch {
 	case err != nil:
 		return err
 	case failed != nil:
 		return fmt.Errorf("js_code does not load: %s", failed.detail)
 	}
-	defer instance.Close(ctx)
 	if exports.Score != "function" {
 		return errors.New("js_code: missing required export: score()")
 	}
 	a.validates, a.triggers = exports.Validate == "function", exports.ShouldTrigger == "function"
-	return a.agree(ctx, instance)
+	return a.agree(ctx)
 }

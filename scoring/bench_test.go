@@ -7,8 +7,8 @@ import (
 	"github.com/subnet112/assay/scoring"
 )
 
-// BenchmarkScore is one score call: a fresh instance, the code loaded, the
-// context in, the result out.
+// BenchmarkScore is one score call: an instance put back to where the code was
+// loaded, the context in, the result out.
 func BenchmarkScore(b *testing.B) {
 	a := load(b, newScorer(b, compiled, scoring.DefaultLimits()), valued(accept))
 	in := input(250)

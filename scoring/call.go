@@ -40,11 +40,16 @@ func (f *failure) cause() intent.Cause {
 	return intent.CauseScorerFailed
 }
 
-// A program is an app's code with what its calls need.
+// A program is an app's code, evaluated once. Every call goes on from there.
 type program struct {
 	scorer *Scorer
 	source string
+	loaded *sandbox.Checkpoint    // where its evaluation ended
+	idle   chan *sandbox.Instance // to be put back there, at most idleInstances
 }
+
+// idleInstances is how many instances an app keeps between calls.
+const idleInstances = 4
 
 // kinds are what typeof says about the exports of a module.
 type kinds struct {
@@ -55,9 +60,9 @@ type kinds struct {
 	Manifest      string `json:"manifest"`
 }
 
-// load starts an instance and evaluates the code in it. The caller closes the
-// instance, which is nil with a failure or an error.
-func (p *program) load(ctx context.Context) (*sandbox.Instance, *kinds, *failure, error) {
+// load evaluates the code in an instance and keeps where that ended. The kinds are
+// nil with a failure or an error.
+func (p *program) load(ctx context.Context) (*kinds, *failure, error) {
 	// Not canonical JSON: the source is the app's, whatever characters it holds,
 	// and its bytes stand in the definition's digest.
 	input, err := json.Marshal(struct {
@@ -66,35 +71,55 @@ func (p *program) load(ctx context.Context) (*sandbox.Instance, *kinds, *failure
 		Seed   string `json:"seed"`
 	}{p.source, 0, hex.EncodeToString(make([]byte, 32))})
 	if err != nil {
-		return nil, nil, nil, infra(fmt.Errorf("encode source: %w", err))
+		return nil, nil, infra(fmt.Errorf("encode source: %w", err))
 	}
 	instance, err := p.scorer.module.Instantiate(ctx, sandbox.Env{})
 	if err != nil {
 		// The engine is ours: that it does not start is nobody else's doing.
-		return nil, nil, nil, infra(fmt.Errorf("start scorer engine: %w", err))
+		return nil, nil, infra(fmt.Errorf("start scorer engine: %w", err))
 	}
+	defer func() { p.release(ctx, instance) }()
 	output, failed, err := p.scorer.invoke(ctx, instance, sandbox.Call{Export: exportLoad, Input: input})
-	if err != nil || failed != nil {
-		instance.Close(ctx)
-		return nil, nil, failed, err
-	}
-	k := new(kinds)
-	if err := json.Unmarshal(output, k); err != nil {
-		instance.Close(ctx)
-		// A program that overwrites what its own loading needs gets here.
-		return nil, nil, &failure{detail: "its exports cannot be read"}, nil
-	}
-	return instance, k, nil, nil
-}
-
-// call runs one export in a fresh instance.
-func (p *program) call(ctx context.Context, c sandbox.Call) ([]byte, *failure, error) {
-	instance, _, failed, err := p.load(ctx)
 	if err != nil || failed != nil {
 		return nil, failed, err
 	}
-	defer instance.Close(ctx)
+	k := new(kinds)
+	if err := json.Unmarshal(output, k); err != nil {
+		// A program that overwrites what its own loading needs gets here.
+		return nil, &failure{detail: "its exports cannot be read"}, nil
+	}
+	if p.loaded, err = instance.Checkpoint(); err != nil {
+		return nil, nil, infra(fmt.Errorf("checkpoint scorer: %w", err))
+	}
+	return k, nil, nil
+}
+
+// call runs one export as the first after the code was loaded, whatever calls there
+// were before.
+func (p *program) call(ctx context.Context, c sandbox.Call) ([]byte, *failure, error) {
+	var old *sandbox.Instance
+	select {
+	case old = <-p.idle:
+	default:
+	}
+	instance, err := p.loaded.Resume(ctx, sandbox.Env{}, old)
+	if err != nil {
+		return nil, nil, infra(fmt.Errorf("scorer: %w", err))
+	}
+	defer p.release(ctx, instance)
 	return p.scorer.invoke(ctx, instance, c)
+}
+
+// release keeps an instance for the next call, or closes it.
+func (p *program) release(ctx context.Context, i *sandbox.Instance) {
+	if i.Alive() {
+		select {
+		case p.idle <- i:
+			return
+		default:
+		}
+	}
+	i.Close(ctx)
 }
 
 // invoke makes one call within the scorer's limits.
@@ -112,7 +137,7 @@ func (s *Scorer) invoke(ctx context.Context, i *sandbox.Instance, c sandbox.Call
 		// and a fault may be the end of ctx in disguise.
 		return nil, nil, infra(context.Cause(ctx))
 	case errors.As(err, &fault):
-		if fault.Cause == sandbox.CauseStalled || fault.Cause == "timeout" {
+		if fault.Cause == sandbox.CauseStalled {
 			return nil, &failure{late: true, detail: fmt.Sprintf("the app's scorer was stopped after %v", c.Wall)}, nil
 		}
 		return nil, &failure{detail: fault.Error()}, nil

@@ -9,15 +9,16 @@
 //
 // A score is a pure function of an app, an [Input] and the engine's hash: no
 // clock, no network, no map order, no float arithmetic. Two validators that hold
-// the same outcome print the same digits, but for a plan whose cause is timeout.
+// the same outcome print the same digits, but for a plan whose cause is stalled.
 //
 // # The scorer
 //
 // An app's code is a CommonJS module that exports score(plan, state, context)
 // and optionally validate, shouldTrigger, config and manifest, sync or async. It
 // runs in QuickJS, compiled to WebAssembly (see engine/README.md), inside the
-// sandbox that runs solvers, in a fresh instance for every call. While the module
-// itself is evaluated the time is 0 and the seed zero; in a call Date is the
+// sandbox that runs solvers. The module is evaluated once, when its app is loaded;
+// every call goes on from a copy of what was there then, so none leaves a trace.
+// While the module itself is evaluated the time is 0 and the seed zero; in a call Date is the
 // pinned time, Math.random comes from the seed, ethCall and ethBlockNumber read
 // the state after the plan, httpGet always rejects. There is no require, process
 // or Buffer. Inputs enter as JSON, never as source text.
@@ -32,9 +33,10 @@
 // what its app's manifest promises, is an [intent.AppFault]; everything else,
 // an ended context included, is an [intent.InfraFault].
 //
-// Code that a wall limit stops is the app's fault while the app loads. On a plan
-// it gives the cause timeout, the one that another host may not repeat, and on
-// the interpreter, where walls say nothing about code, an infra fault.
+// Code that spends its fuel is the app's fault while the app loads, and on a plan
+// gives the cause scorer_failed, the same on every host. So it is with a wall limit,
+// but that the cause is stalled, the one that another host may not repeat; on a host
+// that is too slow to blame the code, and on the interpreter, it is an infra fault.
 //
 // # Units
 //

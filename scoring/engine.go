@@ -94,6 +94,9 @@ func NewWithLimits(ctx context.Context, e *sandbox.Engine, l Limits) (*Scorer, e
 	if err != nil {
 		return nil, infra(fmt.Errorf("compile scorer engine: %w", err))
 	}
+	if err := module.Checkpointable(); err != nil {
+		return nil, infra(fmt.Errorf("scorer engine: %w", err))
+	}
 	return &Scorer{module: module, limits: l}, nil
 }
 
@@ -110,6 +113,6 @@ func (l Limits) reads(view *chain.View, chainID uint64) sandbox.ReadFunc {
 		reply, used, err := view.Serve(ctx, req, chain.Cost{Requests: left, Gas: l.ReadGas, Bytes: l.ReadBytes})
 		left -= used.Requests
 		status, err := readStatus(err)
-		return sandbox.Reply{Body: reply, Status: status}, err
+		return sandbox.Reply{Body: reply, Status: status, Fuel: intent.FuelPerGas * used.Gas}, err
 	}
 }

@@ -122,7 +122,7 @@ func TestEngineRunsSolvers(t *testing.T) {
 		{"state leaves as bytes", "solver_serialize_state", ``, 0, "\x01\xff\xfe"},
 	} {
 		result, err := instance.Call(t.Context(), sandbox.Call{
-			Export: tt.export, Input: []byte(tt.input), Wall: time.Minute, OutputLimit: 1 << 20, ReadOut: 1 << 20,
+			Export: tt.export, Input: []byte(tt.input), Wall: time.Minute, Fuel: 1 << 40, OutputLimit: 1 << 20, ReadOut: 1 << 20,
 			Read: func(context.Context, uint64, []byte) (sandbox.Reply, error) {
 				return sandbox.Reply{Body: []byte(`{"jsonrpc":"2.0","id":1,"result":"0x10"}`)}, nil
 			},

@@ -159,7 +159,7 @@ func hostile() map[string][]byte {
 	}
 }
 
-// burn is a guest whose fourth plan reads, with the dearest request there may be,
+// burn is a guest whose ninth plan reads, with the dearest request there may be,
 // until its fuel is spent: what costs a lot of fuel and little time on any engine.
 func burn(metadata []byte) []byte {
 	var m wasmtest.Module
@@ -173,7 +173,7 @@ func burn(metadata []byte) []byte {
 	m.Func("solver_metadata", i32, i32, nil, wasmtest.I32Const(0), wasmtest.I32Const(int32(len(metadata))), wasmtest.Call(output), wasmtest.I32Const(0))
 	m.Func("solver_generate_plan", i32, i32, nil,
 		wasmtest.GlobalGet(plans), wasmtest.I32Const(1), wasmtest.I32Add, wasmtest.GlobalSet(plans),
-		wasmtest.GlobalGet(plans), wasmtest.I32Const(-4), wasmtest.I32Add, wasmtest.I32Eqz,
+		wasmtest.GlobalGet(plans), wasmtest.I32Const(-9), wasmtest.I32Add, wasmtest.I32Eqz,
 		wasmtest.If(wasmtest.Loop(
 			wasmtest.I64Const(77), wasmtest.I32Const(0), wasmtest.I32Const(1<<20), wasmtest.Call(rpc), wasmtest.Drop,
 			wasmtest.Br(0),
