@@ -30,6 +30,7 @@ func (s *Solver) env() sandbox.Env {
 		Log:  &s.log,
 
 		Allowance: s.allowance,
+		Subject:   s.program.identity,
 	}
 }
 

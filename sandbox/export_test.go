@@ -32,7 +32,7 @@ func GrowPortably(max uint64, sizes ...uint64) (lengths []int, kept bool) {
 		b, _ := r.commit(old, size)
 		kept = kept && (old == 0 || b[0] == 42)
 		b[0], old = 42, size
-		lengths = append(lengths, len(b))
+		lengths = append(lengths, len(r.view(size)))
 	}
 	r.release()
 	return lengths, kept

@@ -12,7 +12,8 @@ import (
 )
 
 // A FuelProfile gathers how much fuel was spent in which function of which guest,
-// call stacks included: see [Config.FuelProfile]. It may be read while guests
+// call stacks included, of the instances that have an [Env.Subject]: see
+// [Config.FuelProfile]. It may be read while guests
 // run. The zero value is empty.
 //
 // It is exact, not sampled, and changes no fuel; it makes guests many times
@@ -23,10 +24,10 @@ type FuelProfile struct {
 	nodes int
 }
 
-// A root is where stacks begin: an export of a module.
+// A root is where stacks begin: an export called on behalf of a subject.
 type root struct {
-	identity [32]byte
-	export   string
+	subject [32]byte
+	export  string
 }
 
 // A node is a function where it was called from.
@@ -44,9 +45,9 @@ const (
 
 // A FuelSample is the fuel spent in one function, called on one stack.
 type FuelSample struct {
-	Module [32]byte // identity
-	Stack  []string // functions, the outermost first: the export, then its callees, as in messages
-	Fuel   uint64   // spent in the innermost itself
+	Subject [32]byte // [Env.Subject]
+	Stack   []string // functions, the outermost first: the export, then its callees, as in messages
+	Fuel    uint64   // spent in the innermost itself
 }
 
 // Samples gives what was gathered, in an order that repeats.
@@ -54,14 +55,14 @@ func (p *FuelProfile) Samples() []FuelSample {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var out []FuelSample
-	var walk func(id [32]byte, n *node, stack []string)
-	walk = func(id [32]byte, n *node, stack []string) {
+	var walk func(subject [32]byte, n *node, stack []string)
+	walk = func(subject [32]byte, n *node, stack []string) {
 		stack = append(stack, n.name)
 		if n.fuel > 0 {
-			out = append(out, FuelSample{Module: id, Stack: slices.Clone(stack), Fuel: n.fuel})
+			out = append(out, FuelSample{Subject: subject, Stack: slices.Clone(stack), Fuel: n.fuel})
 		}
 		for _, index := range slices.Sorted(maps.Keys(n.calls)) {
-			walk(id, n.calls[index], stack)
+			walk(subject, n.calls[index], stack)
 		}
 	}
 	roots := make([]root, 0, len(p.roots))
@@ -69,13 +70,13 @@ func (p *FuelProfile) Samples() []FuelSample {
 		roots = append(roots, r)
 	}
 	slices.SortFunc(roots, func(a, b root) int {
-		if c := slices.Compare(a.identity[:], b.identity[:]); c != 0 {
+		if c := slices.Compare(a.subject[:], b.subject[:]); c != 0 {
 			return c
 		}
 		return cmp.Compare(a.export, b.export)
 	})
 	for _, r := range roots {
-		walk(r.identity, p.roots[r], nil)
+		walk(r.subject, p.roots[r], nil)
 	}
 	return out
 }
@@ -89,14 +90,15 @@ type tracer struct {
 	spent   uint64 // when the stack last changed
 }
 
-// trace begins the profile of a call; nil without one.
+// trace begins the profile of a call; nil if it has none.
 func (p *FuelProfile) trace(c *call, export string) *tracer {
-	if p == nil {
+	subject := c.instance.env.Subject
+	if p == nil || subject == [32]byte{} {
 		return nil
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	r := root{c.instance.module.report.Identity, export}
+	r := root{subject, export}
 	if p.roots == nil {
 		p.roots = map[root]*node{}
 	}

@@ -87,7 +87,10 @@ type Env struct {
 	Seed [32]byte      // randomness while it is instantiated; afterwards Call.Seed
 	Wall time.Duration // wall limit of instantiation; 0 = InstantiateWall
 	Fuel uint64        // fuel of instantiation; 0 = InstantiateFuel
-	Log  *Log          // where its log goes besides Result.Log; may be nil and shared by consecutive instances
+	// Subject is whom a [FuelProfile] counts it for; zero = nobody.
+	Subject [32]byte
+
+	Log *Log // where its log goes besides Result.Log; may be nil and shared by consecutive instances
 
 	// Allowance bounds instantiation and all calls together, beside each one's
 	// own wall limit; may be nil and shared by consecutive instances.

@@ -14,12 +14,13 @@ import (
 
 type benchOptions struct {
 	setup
-	state   string
-	miner   string
-	workers int
-	rows    bool
-	log     bool
-	output  outputFormat
+	state       string
+	miner       string
+	workers     int
+	profilePath string
+	rows        bool
+	log         bool
+	output      outputFormat
 }
 
 // Engines of --engine.
@@ -46,6 +47,9 @@ In batch isolation a solver may carry over what it learns from intent to intent;
 in intent isolation every intent starts where on_benchmark_start ended, and one
 solver uses all workers. The pack's digest names the isolation. It does not name
 the engine: the interpreter gives the same rows, tens of times slower.
+
+--profile writes where the fuel went, by function and stack, for go tool pprof;
+it changes no row. Build solvers with their names for it: without -s.
 ` + exitStatus,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -62,6 +66,7 @@ the engine: the interpreter gives the same rows, tens of times slower.
 	f.IntVar(&o.workers, "workers", min(runtime.GOMAXPROCS(0), benchmark.MaxWorkers), "solvers run at the same time")
 	f.BoolVar(&o.rows, "rows", false, "print every row as well")
 	f.BoolVar(&o.log, "log", false, "print what the solvers logged, to standard error")
+	f.StringVar(&o.profilePath, "profile", "", "write fuel by function as a pprof profile; slow")
 	o.isolation.of = []string{string(harness.IsolationBatch), string(harness.IsolationIntent)}
 	f.Var(&o.isolation, "isolation", "batch or intent (default: the pack's)")
 	o.engine = choice{engineCompiler, []string{engineCompiler, engineInterpreter}}
@@ -77,6 +82,12 @@ func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err 
 	}
 	if o.workers < 1 || o.workers > benchmark.MaxWorkers {
 		return usagef("--workers must be from 1 to %d, got %d", benchmark.MaxWorkers, o.workers)
+	}
+	if o.profilePath != "" {
+		if o.profile, err = newProfiler(o.profilePath); err != nil {
+			return err
+		}
+		defer o.profile.abandon()
 	}
 	prepared, engine, err := o.prepare(ctx, s)
 	if err != nil {
@@ -100,6 +111,11 @@ func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err 
 	if err != nil {
 		return err
 	}
+	if o.profile != nil {
+		if err := o.profile.write(solverNames(epoch)); err != nil {
+			return err
+		}
+	}
 	if o.log {
 		renderLogs(s.err, epoch)
 	}
@@ -111,6 +127,15 @@ func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err 
 		renderRows(s.out, epoch, prepared.Pack())
 	}
 	return nil
+}
+
+// solverNames gives the miners of an epoch's solvers, by identity.
+func solverNames(e *benchmark.Epoch) map[string]string {
+	names := map[string]string{}
+	for _, session := range e.Sessions {
+		names[session.Module] = session.Miner
+	}
+	return names
 }
 
 // entrants makes one of each path.

@@ -12,27 +12,39 @@ import (
 	"github.com/subnet112/assay/sandbox"
 )
 
-// writeProfile writes fuel by guest function as a pprof profile, gzipped. names
-// gives modules the names of their solvers, by identity. The bytes depend on what
-// was gathered and on names alone.
-func writeProfile(path string, samples []sandbox.FuelSample, names map[string]string) (err error) {
-	p := pprofOf(samples, names)
-	if err := p.CheckValid(); err != nil {
-		return fmt.Errorf("fuel profile: %w", err)
-	}
+// A profiler gathers fuel by guest function for one file.
+type profiler struct {
+	path string
+	file *os.File // beside path until it is whole
+	fuel sandbox.FuelProfile
+}
+
+// newProfiler insists that the file can be written before anything runs.
+func newProfiler(path string) (*profiler, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".profile-")
 	if err != nil {
-		return usagef("--profile %s: %w", path, withoutPath(err))
+		return nil, usagef("--profile %s: %w", path, withoutPath(err))
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // it is of no use to anybody
-		}
-	}()
-	if err := errors.Join(p.Write(f), f.Chmod(0o644), f.Close()); err != nil {
-		return err
+	return &profiler{path: path, file: f}, nil
+}
+
+// write makes the file: a pprof profile, gzipped. names gives solvers their
+// names, by identity. The bytes depend on what was gathered and on names alone.
+func (p *profiler) write(names map[string]string) error {
+	out := pprofOf(p.fuel.Samples(), names)
+	if err := out.CheckValid(); err != nil {
+		return fmt.Errorf("fuel profile: %w", err)
 	}
-	return os.Rename(f.Name(), path)
+	if err := errors.Join(out.Write(p.file), p.file.Chmod(0o644), p.file.Close()); err != nil {
+		return fmt.Errorf("--profile: %w", err)
+	}
+	return os.Rename(p.file.Name(), p.path)
+}
+
+// abandon removes what isn't whole; after write it does nothing.
+func (p *profiler) abandon() {
+	_ = p.file.Close()           // closed twice after write
+	_ = os.Remove(p.file.Name()) // gone after write
 }
 
 // withoutPath is the error below the file's name that os puts around it.
@@ -56,7 +68,7 @@ func pprofOf(samples []sandbox.FuelSample, names map[string]string) *profile.Pro
 	locations := map[[2]string]*profile.Location{}
 	mappings := map[string]*profile.Mapping{}
 	for _, s := range samples {
-		id := hex.EncodeToString(s.Module[:])
+		id := hex.EncodeToString(s.Subject[:])
 		solver := names[id]
 		if solver == "" {
 			solver = id[:12]

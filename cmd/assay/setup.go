@@ -29,8 +29,9 @@ type setup struct {
 	chains []string
 	cache  string
 
-	isolation choice // of the pack, unless it is empty
-	engine    choice // of the sandbox, "" = compiler
+	profile   *profiler // nil = fuel is not profiled
+	isolation choice    // of the pack, unless it is empty
+	engine    choice    // of the sandbox, "" = compiler
 }
 
 func (o *setup) register(cmd *cobra.Command) {
@@ -126,12 +127,16 @@ func (o *setup) sandbox(ctx context.Context, s streams) (*sandbox.Engine, error)
 			dir = filepath.Join(base, "assay", "modules")
 		}
 	}
-	return sandbox.New(ctx, sandbox.Config{
+	config := sandbox.Config{
 		CacheDir:    dir,
 		Interpreter: o.engine.value == engineInterpreter,
 		Compiler:    s.compiler,
 		Notice:      func(n sandbox.Notice) { fmt.Fprintf(s.err, "assay: warning: %s\n", printable(n.String())) },
-	})
+	}
+	if o.profile != nil {
+		config.FuelProfile = &o.profile.fuel
+	}
+	return sandbox.New(ctx, config)
 }
 
 // readModules reads the solvers of a command line.
