@@ -8,16 +8,18 @@ import (
 	"slices"
 
 	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/sandbox"
 	"github.com/subnet112/assay/scoring"
 )
 
 // Versions of the rules. Each is raised by hand when a change of the code it
-// names changes a row. They are part of every pack's digest.
+// names changes a row. They are part of every pack's digest, and so is
+// [sandbox.CostVersion], of what instructions, host calls and [intent.FuelPerGas]
+// cost.
 const (
 	abiVersion      = 1 // what modules import and export
 	executorVersion = 1 // how plans are funded, executed and measured
 	scoringVersion  = 1 // how outcomes are valued and scorers' answers read
-	costVersion     = 1 // what instructions and host calls cost
 	adoptionVersion = 1 // how a champion is chosen
 )
 
@@ -28,6 +30,7 @@ type Rules struct {
 	Executor int    `json:"executor"`
 	Scoring  int    `json:"scoring"`
 	Cost     int    `json:"cost"`
+	Healthy  uint64 `json:"healthy_fuel"` // a second, from which on a host blames guests for a wall stop
 	Adoption int    `json:"adoption"`
 	Scorer   string `json:"scorer"` // SHA-256 of the scorer engine
 }
@@ -39,7 +42,8 @@ func BuildRules() Rules {
 		ABI:      abiVersion,
 		Executor: executorVersion,
 		Scoring:  scoringVersion,
-		Cost:     costVersion,
+		Cost:     sandbox.CostVersion,
+		Healthy:  sandbox.HealthyFuel,
 		Adoption: adoptionVersion,
 		Scorer:   hex.EncodeToString(engine[:]),
 	}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,7 +61,7 @@ func TestARowSaysWhatHappened(t *testing.T) {
 func TestBadInputIsATypedCauseOnItsRow(t *testing.T) {
 	t.Parallel()
 	pack := decode(t, marshal(t, standardFile(t)))
-	pack.Limits.Plan.Wall = time.Second // for the guest that loops
+	pack.Limits.Plan.Fuel = 200_000_000 // for the guest that loops
 	p := prepare(t, newEngine(t), pack)
 
 	chain2 := tipPlan("900")
@@ -84,7 +83,8 @@ func TestBadInputIsATypedCauseOnItsRow(t *testing.T) {
 		cause intent.Cause
 	}{
 		{"a trap", acting(t, "trap", wasmtest.Trap, 2), intent.CauseTrap},
-		{"a loop", acting(t, "loop", wasmtest.Spin, 2), intent.CauseStalled},
+		{"a loop", acting(t, "loop", wasmtest.Spin, 2), intent.CauseFuel},
+		{"recursion without end", acting(t, "recursion", wasmtest.Recurse, 2), intent.CauseDepth},
 		{"memory without end", acting(t, "memory", wasmtest.Allocate, 2), intent.CauseMemory},
 		{"a bad pointer", acting(t, "pointer", wasmtest.BadPointer, 2), intent.CauseBadPointer},
 		{"an exit", acting(t, "exit", wasmtest.Exit, 2), intent.CauseExit},
@@ -137,6 +137,36 @@ func TestBadInputIsATypedCauseOnItsRow(t *testing.T) {
 	}
 	if sum := summaryOf(t, e, "good"); sum.Valued != intents {
 		t.Errorf("the good solver has %d rows with a value beside the bad ones, want %d", sum.Valued, intents)
+	}
+}
+
+// A row holds the fuel of each call, the summary their sum, and the solver is told it
+// in milliseconds at the end.
+func TestFuelIsCountedAndTold(t *testing.T) {
+	t.Parallel()
+	const bytesAsked, least = 350_000, 3_500_000 // a byte of a request is 10
+	f := standardFile(t)
+	f["cases"] = f["cases"].([]any)[:2]
+	p := prepare(t, newEngine(t), decode(t, marshal(t, f)))
+	e := runEpoch(t, p, []benchmark.Entrant{{Miner: "ann", Module: guest(t, "ann", func(o *wasmtest.Options) {
+		o.Answers[plan] = wasmtest.Answer{RPC: &wasmtest.RPC{Chain: 99, Request: strings.Repeat("x", bytesAsked)}}
+		// What it is told comes back as a note.
+		o.Answers["solver_on_benchmark_end"] = wasmtest.Answer{Act: wasmtest.Echo, Status: 1}
+	})}}, 1, nil)
+	s := sessionOf(t, e, "ann")
+	sum := uint64(0)
+	for _, r := range s.Records {
+		if len(r.Row.Fuel) != 1 || r.Row.Fuel[0].Call != "generate_plan" || r.Row.Fuel[0].Fuel < least || r.Row.Fuel[0].Fuel > least+100_000 {
+			t.Fatalf("fuel %+v, want one call of a little more than %d", r.Row.Fuel, least)
+		}
+		sum += r.Row.Fuel[0].Fuel
+	}
+	if got := summaryOf(t, e, "ann").Fuel; got != sum {
+		t.Errorf("summary has %d fuel, its rows %d", got, sum)
+	}
+	want := fmt.Sprintf(`[{"elapsed_ms":3,"intent_id":"%s","score":0},{"elapsed_ms":3,`, s.Records[0].Row.IntentID)
+	if len(s.Notes) != 1 || !strings.Contains(strings.ReplaceAll(s.Notes[0], `\`, ""), want) {
+		t.Errorf("notes %q, want one with %s", s.Notes, want)
 	}
 }
 

@@ -195,7 +195,7 @@ func fuel(n uint64) string {
 			return fmt.Sprintf("%d.%d %s", n/u.unit, n%u.unit*10/u.unit, u.name)
 		}
 	}
-	return strconv.FormatUint(n, 10)
+	return fmt.Sprintf("%d fuel", n)
 }
 
 // size shows bytes in the unit that leaves the fewest digits.

@@ -30,6 +30,7 @@ func TestSummaryFitsEightyColumns(t *testing.T) {
 			s := benchmark.Summary{
 				Miner: rapid.String().Draw(t, "miner"), Name: quoted(harness.MaxNameRunes).Draw(t, "name"), Version: quoted(64).Draw(t, "version"),
 				Score: "0.123456789012345678", Valued: rapid.IntRange(0, 4096).Draw(t, "valued"), Intents: 4096, Void: rapid.IntRange(0, 4096).Draw(t, "void"),
+				Fuel: rapid.Uint64().Draw(t, "fuel"), Adoptable: rapid.Bool().Draw(t, "adoptable"), NotAdoptable: quoted(200).Draw(t, "not adoptable"),
 				GasUsed: rapid.Uint64().Draw(t, "gas"), PeakPages: rapid.Uint32().Draw(t, "pages"), HostCalls: rapid.Uint64().Draw(t, "calls"),
 				Reads: rapid.Uint64().Draw(t, "reads"), StateIn: rapid.IntRange(0, 50<<20).Draw(t, "in"), StateNote: "kept: " + quoted(200).Draw(t, "note"),
 			}
@@ -55,6 +56,26 @@ func TestSummaryFitsEightyColumns(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestFuelHasItsUnit(t *testing.T) {
+	for n, want := range map[uint64]string{
+		0: "0 fuel", 999: "999 fuel", 1_000: "1.0 kfuel", 999_999: "999.9 kfuel", 1_000_000: "1.0 Mfuel",
+		84_000_000_000: "84.0 Gfuel", 12_345_000_000_000: "12345.0 Gfuel",
+	} {
+		if got := fuel(n); got != want {
+			t.Errorf("fuel(%d) = %q, want %q", n, got, want)
+		}
+	}
+}
+
+// A session that decides nothing says why.
+func TestSummarySaysWhatDecidesNothing(t *testing.T) {
+	var out strings.Builder
+	renderSolver(&out, 1, benchmark.Summary{Miner: "ann", NotAdoptable: `"intent i_1: generate_plan: stalled"`})
+	if want := `   not adoptable: "intent i_1: generate_plan: stalled"`; !strings.Contains(out.String(), want+"\n") {
+		t.Errorf("summary has no line %q:\n%s", want, out.String())
+	}
 }
 
 func TestFold(t *testing.T) {
