@@ -11,13 +11,13 @@ const (
 
 // uleb32 reads an unsigned number. Padded ones are legal: linkers emit them.
 func uleb32(b []byte, i int) (v uint32, next int) {
-	for shift := 0; shift < 35; shift += 7 {
+	for shift := 0; ; shift += 7 {
 		if i >= len(b) {
 			return 0, cutOff
 		}
 		c := b[i]
 		i++
-		if shift == 28 && c > 0x0f {
+		if shift == 28 && c > 0x0f { // of the fifth byte, 4 bits
 			return 0, tooLong
 		}
 		v |= uint32(c&0x7f) << shift
@@ -25,13 +25,12 @@ func uleb32(b []byte, i int) (v uint32, next int) {
 			return v, i
 		}
 	}
-	return 0, tooLong
 }
 
 // sleb reads a signed number of 32, 33 or 64 bits. In the last byte that it may
 // have, the bits beyond its type must repeat the sign.
 func sleb(b []byte, i, bits int) (v int64, next int) {
-	for shift := 0; shift < bits; shift += 7 {
+	for shift := 0; ; shift += 7 {
 		if i >= len(b) {
 			return 0, cutOff
 		}
@@ -48,7 +47,6 @@ func sleb(b []byte, i, bits int) (v int64, next int) {
 			return v << unused >> unused, i
 		}
 	}
-	return 0, tooLong
 }
 
 // AppendU32 appends an unsigned number in its shortest form.

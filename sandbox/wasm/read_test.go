@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,6 +94,22 @@ func TestReaderRefuses(t *testing.T) {
 	}
 	if _, err := read(nil); err == nil || err.Error() != "code at offset 0: it has no end" {
 		t.Errorf("an empty expression: %v", err)
+	}
+}
+
+// An instruction that is cut off anywhere is none.
+func TestReaderRefusesHalfAnInstruction(t *testing.T) {
+	for _, o := range allOps() {
+		in := sample(o)
+		b := wasm.AppendInstr(nil, &in)
+		for cut := 1; cut < len(b); cut++ {
+			all, err := read(b[:cut])
+			e := refusal(t, err)
+			end := strings.HasSuffix(e.Detail, "unexpected end") || strings.HasSuffix(e.Detail, "bytes left")
+			if len(all) > 0 || e.Feature || !end {
+				t.Errorf("% x of % x: %v", b[:cut], b, e)
+			}
+		}
 	}
 }
 

@@ -108,6 +108,7 @@ func TestDecodeRefusesDeclarations(t *testing.T) {
 
 		{"an import of a type that isn't there", imported(0, 1), malformed, `import section at offset 23: type 1 of 1`},
 		{"an import of an exception", imported(4, 0, 0), feature, `import section at offset 22: exceptions are not admitted`},
+		{"an import without kind", module(wt.Section(2, []byte{1, 1, 'a', 1, 'b'})), malformed, `import section at offset 15: unexpected end`},
 		{"an import of an unknown kind", imported(5, 0), malformed, `import section at offset 22: unknown kind 5 of import`},
 		{"an import's name that isn't UTF-8", module(oneType, wt.Section(2, []byte{1, 1, 0xc0, 0, 0, 0})), malformed, `import section at offset 19: name is not UTF-8`},
 		{"two imported memories", module(wt.Section(2, vec([]byte{0, 0, 2, 0, 1}, []byte{0, 0, 2, 0, 1}))), feature, `import section at offset 19: 2 memories: more than one is not admitted`},
@@ -176,6 +177,7 @@ func TestDecodeRefusesSegments(t *testing.T) {
 		{"more elements than bytes", elem(1, 0, 0xff, 0xff, 0xff, 0xff, 0x0f), malformed, `element section at offset 34: 4,294,967,295 elements announced, 0 bytes left`},
 		{"data of form 3", data(3, 0), malformed, `data section at offset 17: data segment of form 3`},
 		{"data of another memory", data(2, 1, 0x41, 0, 0x0b, 0), feature, `data section at offset 18: memory 1: more than one memory is not admitted`},
+		{"data of a memory that is cut off", data(2, 0x80), malformed, `data section at offset 18: unexpected end`},
 		{"data without memory", module(wt.Section(11, vec([]byte{0, 0x41, 0, 0x0b, 0}))), malformed, `data section at offset 12: memory 0 of 0`},
 		{"data that is cut off", data(1, 2, 0), malformed, `data section at offset 18: 2 bytes announced, 1 left`},
 	}, wasm.Bounds{})

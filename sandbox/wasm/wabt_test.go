@@ -108,3 +108,22 @@ func TestGeneratedModulesKeepTheirText(t *testing.T) {
 		}
 	})
 }
+
+// Of modules with a few bytes changed, what the reference implementation finds
+// valid decodes, and what decodes it can read.
+func TestDamagedModulesFareAsInWABT(t *testing.T) {
+	wasm2wat, validate := newTool(t, "wasm2wat"), newTool(t, "wasm-validate")
+	rapid.Check(t, func(t *rapid.T) {
+		b := generated(t)
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			b[rapid.IntRange(8, len(b)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
+		}
+		_, ours := wasm.Decode(b, wasm.Bounds{})
+		if _, theirs := validate.on(b, "--disable-simd"); theirs == nil && ours != nil {
+			t.Errorf("wabt finds valid what is refused: %v\n% x", ours, b)
+		}
+		if _, theirs := wasm2wat.on(b, "--no-check", "--disable-simd"); theirs != nil && ours == nil {
+			t.Errorf("wabt refuses what decodes: %v\n% x", theirs, b)
+		}
+	})
+}
