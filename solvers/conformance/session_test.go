@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -65,14 +66,26 @@ func task(scripts ...string) harness.Task {
 	}
 }
 
-func (g guest) open(t *testing.T, o harness.Options) *harness.Solver {
+// programs has a func() (*harness.Program, error) by guest.
+var programs sync.Map
+
+// program compiles the guest as a solver, once for all tests.
+func (g guest) program(t *testing.T) *harness.Program {
 	t.Helper()
-	p, err := harness.Compile(t.Context(), shared, g.source(t))
+	source := g.source(t)
+	compile, _ := programs.LoadOrStore(g, sync.OnceValues(func() (*harness.Program, error) {
+		return harness.Compile(context.Background(), shared, source)
+	}))
+	p, err := compile.(func() (*harness.Program, error))()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(p.Close)
-	s, err := harness.Open(t.Context(), p, o)
+	return p
+}
+
+func (g guest) open(t *testing.T, o harness.Options) *harness.Solver {
+	t.Helper()
+	s, err := harness.Open(t.Context(), g.program(t), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,15 +305,10 @@ func TestUnstarted(t *testing.T) {
 			"metadata json {'name':'x'}":        `metadata: bad_output: `,
 			"metadata json {'name':1,'x':null}": `metadata: bad_output: `,
 		} {
-			p, err := harness.Compile(t.Context(), shared, g.source(t))
-			if err != nil {
-				t.Fatal(err)
-			}
 			var f *intent.MinerFault
-			if _, err := harness.Open(t.Context(), p, options(script)); !errors.As(err, &f) || f.Cause != intent.CauseSessionEnded || !strings.HasPrefix(f.Detail, want) {
+			if _, err := harness.Open(t.Context(), g.program(t), options(script)); !errors.As(err, &f) || f.Cause != intent.CauseSessionEnded || !strings.HasPrefix(f.Detail, want) {
 				t.Errorf("%s: %v, want %s", script, err, want)
 			}
-			p.Close()
 		}
 	})
 }
