@@ -21,16 +21,25 @@
 //
 // # Deaths
 //
-// A trap, a stop, a bad pointer, an exit or too much output kills the instance
-// and costs the row that was being asked. Before the next task a fresh instance
-// goes through initialize, restore_state with the state the session came with,
-// set_market and on_benchmark_start. Each fresh instance is one restart; when
-// [Limits].Restarts are spent, the remaining rows are session_restarts. A
-// restart that dies itself costs the row it was made for.
+// A trap, spent fuel, a bad pointer, an exit or too much output kills the instance
+// and costs the row that was being asked. The next task gets an instance that goes
+// on from where the opening ended: from a checkpoint of it, or, if the module can't
+// be checkpointed, after the calls of the opening again, with the state the session
+// came with. Either is one restart and draws on the session's fuel; when
+// [Limits].Restarts are spent, the remaining rows are session_restarts. A restart
+// that dies itself costs the row it was made for.
 //
 // If restore_state dies, the session goes on in a fresh instance without state
 // and never offers it again; if it answers status 1, the same instance goes on.
 // Either way [Solver.StateRefused] tells why and nothing is saved at the end.
+//
+// # Isolation
+//
+// With [IsolationIntent] every task goes on from where the opening ended, as if
+// there were no other, so an answer depends on its task alone and [Solver.Fork]
+// lets several goroutines ask. Hence tasks share no fuel: each may spend what its
+// calls may and what the session had left when the opening ended. Only the wall time
+// of the session is one. on_benchmark_end and serialize_state go on from there too.
 //
 // # Fuel and time
 //
