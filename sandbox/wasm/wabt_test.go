@@ -3,10 +3,12 @@ package wasm_test
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +111,12 @@ func TestGeneratedModulesKeepTheirText(t *testing.T) {
 	})
 }
 
+// lenient are refusals by the specification of what wabt 1.0.32 takes: it ends a
+// constant expression with its section and a function with any block's end, looks
+// at two bits of a data segment's form, and counts data only if there is a data
+// section.
+var lenient = []string{"it has no end", "blocks have no end", "data segment of form", "announced, there are 0"}
+
 // Of modules with a few bytes changed, what the reference implementation finds
 // valid decodes, and what decodes it can read.
 func TestDamagedModulesFareAsInWABT(t *testing.T) {
@@ -118,7 +126,14 @@ func TestDamagedModulesFareAsInWABT(t *testing.T) {
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {
 			b[rapid.IntRange(8, len(b)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
 		}
-		_, ours := wasm.Decode(b, wasm.Bounds{})
+		_, ours := wasm.Decode(b, wasm.Bounds{Locals: 50_000})
+		var e *wasm.Error
+		if errors.As(ours, &e) && e.Size {
+			t.Skip("wabt takes memory for every local: ", ours)
+		}
+		if ours != nil && slices.ContainsFunc(lenient, func(s string) bool { return strings.Contains(ours.Error(), s) }) {
+			t.Skip("wabt takes more than the specification: ", ours)
+		}
 		if _, theirs := validate.on(b, "--disable-simd"); theirs == nil && ours != nil {
 			t.Errorf("wabt finds valid what is refused: %v\n% x", ours, b)
 		}
