@@ -28,7 +28,8 @@ func (d *decoder) codeSection() {
 
 // function reads a function up to the end of what there is.
 func (d *decoder) function(index int) Code {
-	c := Code{Locals: d.localGroups(index), Offset: d.i}
+	c := Code{Locals: d.localGroups(index)}
+	c.Offset = d.i
 	if d.err == nil && (d.left() == 0 || d.b[len(d.b)-1] != byte(OpEnd)) {
 		d.fail("function %s has no end", thousands(index))
 	}

@@ -4,8 +4,9 @@
 // an [*Error] that names what it found and where.
 //
 // [Decode] checks the format, not the types: that operands fit is for a
-// validator. It never panics, and allocates no more than a small multiple of its
-// input. [Module.Encode] writes numbers in their shortest form, so encoding what
+// validator. It reads every instruction once; a [Reader] reads them again for who
+// wants to see them, and finds no error. Decoding never panics, and allocates at
+// most 40 bytes a byte of its input. [Module.Encode] writes numbers in their shortest form, so encoding what
 // was decoded from it gives the same bytes again.
 //
 // Indices are those of the binary format: imports come first in each space.

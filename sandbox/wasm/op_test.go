@@ -95,6 +95,27 @@ func TestOpcodesRoundTrip(t *testing.T) {
 	}
 }
 
+// An instruction keeps nothing of the one before it in the same Instr.
+func TestInstructionsDoNotMix(t *testing.T) {
+	for _, before := range allOps() {
+		for _, o := range []wasm.Op{wasm.OpNop, wasm.OpBr, wasm.OpReturn, wasm.OpMemorySize, wasm.OpI64TruncSatF64U} {
+			if before == wasm.OpEnd || before == wasm.OpElse {
+				continue
+			}
+			one, want := sample(before), sample(o)
+			r := wasm.NewReader(wasm.AppendInstr(wasm.AppendInstr(nil, &one), &want), 0)
+			var in wasm.Instr
+			if !r.Next(&in) || !r.Next(&in) {
+				t.Fatal(before, o, r.Err())
+			}
+			in.Raw, in.Offset = nil, 0
+			if diff := cmp.Diff(want, in); diff != "" {
+				t.Errorf("%s behind %s (-want +got):\n%s", o, before, diff)
+			}
+		}
+	}
+}
+
 // constants are the names and values of the package's constants of type Op.
 func constants(t *testing.T) map[string]wasm.Op {
 	t.Helper()
