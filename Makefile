@@ -45,19 +45,21 @@ test-race: ## run every test under the race detector (needs a C compiler)
 	@CGO_ENABLED=1 go test -race -timeout 40m ./...
 
 FUZZTIME ?= 30s
+FUZZPKGS ?= ./...
 .PHONY: fuzz
-fuzz: ## run every fuzz target for FUZZTIME each
-	@set -e; for pkg in $$(go list ./...); do \
+fuzz: ## run every fuzz target of FUZZPKGS for FUZZTIME each
+	@set -e; for pkg in $$(go list $(FUZZPKGS)); do \
 		for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg; \
 		done; \
 	done
 
 .PHONY: soak
-soak: ## run what is too long for CI: race detector, fuzzing, every benchmark
+soak: ## run what is too long for CI: race detector, long tests, fuzzing, every benchmark
 	@$(MAKE) test-race
-	@$(MAKE) fuzz
-	@go test -run '^$$' -bench . -benchtime 2s ./...
+	@ASSAY_SOAK=1 go test -timeout 3h ./sandbox/...
+	@$(MAKE) fuzz FUZZTIME=60s
+	@go test -run '^$$' -bench . -benchtime 2s -timeout 1h ./...
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint ## run the linters pinned in tools/go.mod
