@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sort"
 	"strings"
 	"syscall"
 	"testing"
@@ -83,8 +84,9 @@ var largest = map[string]func() []byte{
 	},
 	"nesting of loops": func() []byte {
 		m := largeModule()
+		const deep = 3000
 		for range meter.MaxNestingSquare / (meter.MaxNesting * meter.MaxNesting) {
-			m.Func("", nil, nil, nil, bytes.Repeat([]byte{0x03, 0x40}, meter.MaxNesting), bytes.Repeat(wt.End, meter.MaxNesting))
+			m.Func("", nil, nil, nil, bytes.Repeat([]byte{0x03, 0x40}, deep), bytes.Repeat(wt.End, deep))
 		}
 		return m.Bytes()
 	},
@@ -177,28 +179,19 @@ func largestModule(t *testing.T, name string) []byte {
 	return largest[name]()
 }
 
-// mostFilled finds the most that is admitted, to 4 KiB.
+// mostFilled finds the largest function that is admitted, and how many of them are.
 func mostFilled(t *testing.T, unit []byte, most int) []byte {
 	e := newEngine(t, sandbox.Config{Interpreter: true})
-	make := func(size int) []byte {
-		const body = sandbox.MaxBodyBytes - 64
-		if size < body {
-			return filled(unit, size, 1)
-		}
-		return filled(unit, body, size/body)
+	admits := func(size, functions int) bool {
+		_, err := e.Check(filled(unit, size, functions), sandbox.Profile{Name: "large"})
+		return err == nil
 	}
-	admitted := make(0)
-	low, high := 0, most
-	for step := most; step > 4096; step = (high - low) / 2 {
-		size := low + step
-		m := make(size)
-		if _, err := e.Check(m, sandbox.Profile{Name: "large"}); err == nil {
-			low, admitted = size, m
-		} else {
-			high = size
-		}
+	size := sort.Search(sandbox.MaxBodyBytes-64, func(size int) bool { return !admits(size, 1) }) - 1
+	functions := 1
+	if most > sandbox.MaxBodyBytes {
+		functions = sort.Search(most/max(size, 1), func(n int) bool { return !admits(size, n+1) })
 	}
-	return admitted
+	return filled(unit, size, functions)
 }
 
 // TestLargestModules compiles each in a process of its own. It takes long:

@@ -2,10 +2,14 @@ package meter
 
 import "github.com/subnet112/assay/sandbox/wasm"
 
-// MaxWork is the most work that all functions together may be for the compiler,
-// in units of about a microsecond of an ordinary processor: half of what a process
-// that compiles may take. A Go solver of 3 MB of code is 5 million.
-const MaxWork = 25_000_000
+// Limits of what code may be for the compiler, in units of about a microsecond of
+// an ordinary processor: so that a module takes less than half of the time, and a
+// function less than half of the memory, that a process that compiles may take. A
+// Go solver of 3 MB of code is 5 million, its largest function 200 thousand.
+const (
+	MaxWork         = 22_000_000 // all functions
+	MaxFunctionWork = 3_000_000  // one function
+)
 
 // work is what an instruction is for the compiler, by its opcode: measured, with
 // the rewrite included, in functions that consist of it. What isn't named is 1.
@@ -64,8 +68,12 @@ const branchingShift = 7
 // admitWork adds what a function is for the compiler.
 func (f *function) admitWork() error {
 	w := f.w
-	w.work += f.work + f.branches*f.branches>>branchingShift
-	if w.work > MaxWork {
+	f.work += f.branches * f.branches >> branchingShift
+	if f.work > MaxFunctionWork {
+		return tooBig("function %s is too much for the compiler: %s units of work, limit %s",
+			thousands(f.index), thousands(f.work), thousands(MaxFunctionWork))
+	}
+	if w.work += f.work; w.work > MaxWork {
 		return tooBig("the code up to function %s is too much for the compiler: %s units of work, limit %s",
 			thousands(f.index), thousands(w.work), thousands(MaxWork))
 	}
