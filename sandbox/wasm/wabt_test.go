@@ -137,7 +137,9 @@ func TestDamagedModulesFareAsInWABT(t *testing.T) {
 		if _, theirs := validate.on(b, "--disable-simd"); theirs == nil && ours != nil {
 			t.Errorf("wabt finds valid what is refused: %v\n% x", ours, b)
 		}
-		if _, theirs := wasm2wat.on(b, "--no-check", "--disable-simd"); theirs != nil && ours == nil {
+		// Indices in code are left to a validator here.
+		_, theirs := wasm2wat.on(b, "--no-check", "--disable-simd")
+		if theirs != nil && ours == nil && !strings.Contains(theirs.Error(), "out of range") {
 			t.Errorf("wabt refuses what decodes: %v\n% x", theirs, b)
 		}
 	})
