@@ -111,3 +111,23 @@ func (p *Program) loading(time uint64, seed [32]byte) ([]byte, error) {
 		Seed   string `json:"seed"`
 	}{p.source, time, hex.EncodeToString(seed[:])})
 }
+
+// locating is the text of a script that fails as this one does, but says where. The
+// engine runs a script as the body of a function, two lines below its head.
+func (p *Program) locating() (string, error) {
+	source, err := json.Marshal(p.source)
+	if err != nil {
+		return "", err
+	}
+	return `const body = ` + string(source) + `;
+try {
+	new Function("module", "exports", "require", body).call(exports, module, exports);
+} catch (error) {
+	let located = error;
+	try {
+		const at = /<input>:(\d+):(\d+)/.exec(error.stack);
+		located = Object.assign(new Error(error.message + " (line " + (at[1] - 2) + ", column " + at[2] + ")"), { name: error.name });
+	} catch {}
+	throw located;
+}`, nil
+}

@@ -104,6 +104,9 @@ func static(ctx context.Context, e *sandbox.Engine, source Source, sc *Screening
 // started is stage 2.
 func started(ctx context.Context, s *Solver, _ []Task, sc *Screening) error {
 	f, err := s.boot(ctx)
+	if f != nil && f.phase == phaseLoad && f.cause == intent.CauseSolverError {
+		f, err = s.locate(ctx, f)
+	}
 	if err != nil {
 		return err
 	}
@@ -124,6 +127,23 @@ func started(ctx context.Context, s *Solver, _ []Task, sc *Screening) error {
 		sc.pass(StageStart, intent.Quoted(name, intent.MaxQuotedRunes)+" "+version)
 	}
 	return nil
+}
+
+// locate finds the line and column where a script failed to load, or leaves the
+// fault as it is.
+func (s *Solver) locate(ctx context.Context, f *fault) (*fault, error) {
+	source, err := s.program.locating()
+	if err == nil {
+		s.load, err = (&Program{source: source}).loading(s.start, s.loadSeed())
+	}
+	if err != nil {
+		return nil, &intent.InfraFault{Err: fmt.Errorf("encode script: %w", err)}
+	}
+	found, err := s.fresh(ctx)
+	if err != nil || found == nil || found.phase != phaseLoad || found.cause != f.cause {
+		return f, err
+	}
+	return found, nil
 }
 
 // smoked is stage 3.

@@ -132,34 +132,36 @@ func TestScriptDies(t *testing.T) {
 }
 
 // A script that does not load never starts, and screening says so at the stage
-// where a module's instance is made.
+// where a module's instance is made, with the line and column; those of a call are its bracket's.
 func TestScriptThatDoesNotLoad(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, text   string
 		code, detail string
+		at           string // what screening adds
 	}{
-		{"a syntax error", "exports.metadata = (", "load.solver_error", `load: solver_error: "SyntaxError: `},
-		{"a throw", `throw new Error("no key\x1b")`, "load.solver_error", `load: solver_error: "Error: no key\x1b"`},
-		{"require", `require("fs")`, "load.solver_error", `load: solver_error: "TypeError: `},
-		{"exports that are null", "module.exports = null", "load.solver_error", `load: solver_error: "TypeError: module.exports is not an object"`},
-		{"exports that are a number", "module.exports = 5", "load.solver_error", `load: solver_error: "TypeError: module.exports is not an object"`},
-		{"no metadata", "exports.initialize = () => {}", "metadata.not_implemented", `metadata: not_implemented: "the script does not export it"`},
-		{"no initialize", "exports.metadata = {}", "initialize.not_implemented", `initialize: not_implemented: "the script does not export it"`},
+		{"a syntax error", "let a = 1;\nlet b = ;", "load.solver_error", `load: solver_error: "SyntaxError: unexpected token in expression: ';'`, " (line 2, column 9)"},
+		{"a throw", "\n  throw new Error(\"no key\x1b\")", "load.solver_error", `load: solver_error: "Error: no key\x1b`, " (line 2, column 18)"},
+		{"a throw of no error", `throw "no key"`, "load.solver_error", `load: solver_error: "threw no key`, ""},
+		{"require", `require("fs")`, "load.solver_error", `load: solver_error: "TypeError: not a function`, " (line 1, column 8)"},
+		{"exports that are null", "module.exports = null", "load.solver_error", `load: solver_error: "TypeError: module.exports is not an object`, ""},
+		{"exports that are a number", "module.exports = 5", "load.solver_error", `load: solver_error: "TypeError: module.exports is not an object`, ""},
+		{"no metadata", "exports.initialize = () => {}", "metadata.not_implemented", `metadata: not_implemented: "the script does not export it`, ""},
+		{"no initialize", "exports.metadata = {}", "initialize.not_implemented", `initialize: not_implemented: "the script does not export it`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			p := &puppet{}
 			var f *intent.MinerFault
-			if _, err := harness.Open(t.Context(), load(t, script(tt.text)), p.options()); !errors.As(err, &f) || f.Cause != intent.CauseSessionEnded || !strings.HasPrefix(f.Detail, tt.detail) {
+			if _, err := harness.Open(t.Context(), load(t, script(tt.text)), p.options()); !errors.As(err, &f) || f.Cause != intent.CauseSessionEnded || f.Detail != tt.detail+`"` {
 				t.Errorf("Open() = %v, want session_ended with %s", err, tt.detail)
 			}
 			sc, err := harness.Screen(t.Context(), scripts(t), script(tt.text), p.smoke())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if sc.Passed || sc.Stage != harness.StageStart || sc.Code != tt.code || !strings.HasPrefix(sc.Detail, tt.detail) {
-				t.Errorf("Screen() = %+v, want %s: %s", sc, tt.code, tt.detail)
+			if sc.Passed || sc.Stage != harness.StageStart || sc.Code != tt.code || sc.Detail != tt.detail+tt.at+`"` {
+				t.Errorf("Screen() = %+v, want %s: %s%s", sc, tt.code, tt.detail, tt.at)
 			}
 		})
 	}
