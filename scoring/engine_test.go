@@ -39,6 +39,41 @@ func engineBytes(t testing.TB) []byte {
 	return b
 }
 
+// What wraps as on a chain is right: asUintN and asIntN agree with masks for
+// every width, on both sides of each limb.
+func TestEngineWrapsBigInts(t *testing.T) {
+	script := `
+		const wrong = [];
+		for (let bits = 0n; bits <= 300n; bits++) {
+			const size = 1n << bits;
+			for (const v of [0n, 1n, -1n, 2n, -2n, size - 1n, size, -size, size / 2n, -size / 2n, size / 2n - 1n, -size - 1n, 3n ** 200n, -(3n ** 200n)]) {
+				const unsigned = ((v % size) + size) % size;
+				const signed = bits > 0n && unsigned >= size / 2n ? unsigned - size : unsigned;
+				if (BigInt.asUintN(Number(bits), v) !== unsigned || BigInt.asIntN(Number(bits), v) !== signed) wrong.push(bits + ":" + v);
+			}
+		}
+		if (wrong.length) throw new Error(wrong.length + " wrong: " + wrong.slice(0, 5));
+		module.exports = {};`
+	m, err := compiled.open(t).Compile(t.Context(), engineBytes(t), solverProfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	i, err := m.Instantiate(t.Context(), sandbox.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer i.Close(t.Context())
+	input, err := json.Marshal(map[string]any{"source": script, "time": 0, "seed": strings.Repeat("0", 64)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := i.Call(t.Context(), sandbox.Call{Export: "js_load", Input: input, Wall: time.Minute, Fuel: 1 << 40, OutputLimit: 1 << 20})
+	if err != nil || result.Status != 0 {
+		t.Errorf("status %d, %q, %v", result.Status, result.Output, err)
+	}
+}
+
 // solverProfile is the engine seen as a solver: without WASI.
 var solverProfile = func() sandbox.Profile {
 	p := sandbox.Profile{Name: "JavaScript solver", ABI: "solver_abi", MemoryPages: 8192}

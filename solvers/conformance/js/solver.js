@@ -102,7 +102,7 @@ function float(width, op, first, second) {
 }
 
 function mix(rounds) {
-  const wrap = (n) => n & 0xffffffffffffffffn; // the engine's asUintN(64, n) gives negative numbers
+  const wrap = (n) => BigInt.asUintN(64, n);
   let x = 0n, s = 0n;
   while (rounds--) {
     s = wrap(s + 0x9e3779b97f4a7c15n);
