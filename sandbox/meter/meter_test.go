@@ -259,11 +259,11 @@ func TestLimits(t *testing.T) {
 		{"all br_tables", many(31, table(meter.MaxBrTable)), "the br_tables up to function 30 have 507,904 targets in all, limit 500,000"},
 		{"operand stack at the limit", many(1, height(meter.MaxOperands)), ""},
 		{"operand stack", many(1, height(meter.MaxOperands+1)), "function 0 has more than 1,024 operands on its stack"},
-		{"work of a function at the limit", many(1, loads(149_999)), ""},
-		{"work of a function", many(1, loads(150_000)), "function 0 is too much for the compiler: 3,000,003 units of work, limit 3,000,000"},
-		{"work in all", many(8, loads(149_999)), "the code up to function 7 is too much for the compiler: 23,999,864 units of work, limit 22,000,000"},
+		{"work of a function at the limit", many(1, loads(109_999)), ""},
+		{"work of a function", many(1, loads(110_000)), "function 0 is too much for the compiler: 2,200,003 units of work, limit 2,200,000"},
+		{"work in all", many(11, loads(109_999)), "the code up to function 10 is too much for the compiler: 24,199,813 units of work, limit 22,000,000"},
 		// 20,000 blocks and their ends, and the square of 20,000 by 128.
-		{"branching", many(1, bytes.Repeat([]byte{0x02, 0x40, 0x0b}, 20_000)), "function 0 is too much for the compiler: 3,165,001 units of work, limit 3,000,000"},
+		{"branching", many(1, bytes.Repeat([]byte{0x02, 0x40, 0x0b}, 20_000)), "function 0 is too much for the compiler: 3,165,001 units of work, limit 2,200,000"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &wt.Module{}
