@@ -29,20 +29,8 @@ func memories() []Guest {
 		{Name: "first touch of 511 MiB by a fill", Large: true, End: Spent, Wasm: func() []byte {
 			return solver(allPages).plan(nil, wt.I32Const(0), wt.I32Const(1), wt.I32Const(511*mib), wt.MemoryFill, forever())
 		}},
-		{Name: "first touch of 512 MiB, two pages by a store", Large: true, End: Spent, Wasm: func() []byte {
-			// Nothing touches more memory for less fuel: no loop, no local.
-			b := solver(allPages)
-			const functions, each = 64, 512 * mib / osPage / 64
-			var calls []byte
-			for f := range int32(functions) {
-				var stores []byte
-				for p := int32(1); p < each; p += 2 {
-					stores = append(stores, ops(wt.I32Const((f*each+p)*osPage-4), wt.I64Const(1), wt.I64Store(0))...)
-				}
-				calls = append(calls, wt.Call(b.Func("", nil, nil, nil, stores))...)
-			}
-			return b.plan(nil, calls, forever())
-		}},
+		{Name: "first touch of 512 MiB, two pages by a store", Large: true, End: Spent, Wasm: func() []byte { return touch(osPage) }},
+		{Name: "first touch of 512 MiB, two huge pages by a store", Large: true, End: Spent, Wasm: func() []byte { return touch(2 * mib) }},
 		{Name: "stores a page apart, over 512 MiB", Large: true, End: Spent, Wasm: func() []byte {
 			b := solver(allPages)
 			body := ops()
@@ -99,6 +87,26 @@ func memories() []Guest {
 			return b.idle()
 		}},
 	}
+}
+
+// touch touches every page of a size. Nothing touches more memory for less fuel:
+// each store lies across the border of two pages, and there are no loops.
+func touch(page int32) []byte {
+	const each = 1024 // stores of one function
+	b := solver(allPages)
+	var stores, calls []byte
+	next := func() {
+		calls = append(calls, wt.Call(b.Func("", nil, nil, nil, stores))...)
+		stores = nil
+	}
+	for p := int32(1); p < 512*mib/page; p += 2 {
+		stores = append(stores, ops(wt.I32Const(p*page-4), wt.I64Const(1), wt.I64Store(0))...)
+		if p/2%each == each-1 {
+			next()
+		}
+	}
+	next()
+	return b.plan(nil, calls, forever())
 }
 
 // notEqual is i32.ne.
