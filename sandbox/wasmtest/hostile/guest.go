@@ -25,12 +25,22 @@ type Guest struct {
 
 	Input string // of solver_generate_plan
 	Fuel  uint64 // of it, and of instantiating; 0 = DefaultFuel
-	Reads bool   // it is served replies of a few bytes for its first 5,000 reads
+	Reads Reads  // what serves its reads
 	Start bool   // the harm is done while it is instantiated
 	Large bool   // it takes hundreds of MiB, or seconds
 
 	End End
 }
+
+// Reads are what a guest reads from.
+type Reads int
+
+// Kinds of reads.
+const (
+	NoReads Reads = iota
+	Replies       // a few bytes for each of 5,000 requests, then it is over budget
+	Chain         // the EVM, with [HasherCode] at [HasherAddress]
+)
 
 // Limits of guests that don't say their own.
 const (

@@ -44,6 +44,16 @@ var hostTypes = func() map[string]hostType {
 	return types
 }()
 
+// HasherCode is a contract that hashes the same 128 KiB until its gas is spent:
+//
+//	again: KECCAK256(0, 0x20000) JUMP again
+var HasherCode = []byte{0x5b, 0x62, 2, 0, 0, 0x60, 0, 0x20, 0x50, 0x60, 0, 0x56}
+
+// HasherAddress is where it lies, on chain 1.
+const HasherAddress = "0x00000000000000000000000000000000000a5a5a"
+
+const hash = `{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[{"to":"` + HasherAddress + `"},"latest"]}`
+
 // calling are guests that call the host too often, or for too much.
 func calling() []Guest {
 	storm := func(pages uint32, name string, args ...[]byte) func() []byte {
@@ -67,10 +77,15 @@ func calling() []Guest {
 			b := solver(1, "fd_write")
 			return b.plan(nil, forever(c(1), c(0), c(1024), c(16384), b.call["fd_write"], wt.Drop))
 		}},
-		{Name: "rpc storm", Reads: true, Fuel: 500_000_000, End: Spent, Wasm: storm(1, "rpc", i64(1), c(0), c(64))},
+		{Name: "rpc storm", Reads: Replies, Fuel: 500_000_000, End: Spent, Wasm: storm(1, "rpc", i64(1), c(0), c(64))},
 		{Name: "rpc storm to no chain", End: Spent, Wasm: storm(1, "rpc", i64(-1), c(0), c(64))},
-		{Name: "rpc of 1 MiB, again and again", Reads: true, Fuel: 500_000_000, End: Spent, Wasm: storm(16, "rpc", i64(1), c(0), c(mib))},
-		{Name: "rpc of all its memory, again and again", Reads: true, Large: true, End: Spent, Wasm: storm(allPages, "rpc", i64(1), c(0), c(512*mib-1))},
+		{Name: "rpc of 1 MiB, again and again", Reads: Replies, Fuel: 500_000_000, End: Spent, Wasm: storm(16, "rpc", i64(1), c(0), c(mib))},
+		{Name: "rpc of all its memory, again and again", Reads: Replies, Large: true, End: Spent, Wasm: storm(allPages, "rpc", i64(1), c(0), c(512*mib-1))},
+		{Name: "eth_calls that hash all their gas", Reads: Chain, Fuel: 2_000_000_000, End: Spent, Wasm: func() []byte {
+			b := solver(1, "rpc")
+			b.Data(0, []byte(hash))
+			return b.plan(nil, forever(i64(1), c(0), c(int32(len(hash))), b.call["rpc"], wt.Drop))
+		}},
 		{Name: "output in a billion pieces", Fuel: 1_000_000_000, End: fault(sandbox.CauseOutput, "1,048,576 bytes"), Wasm: storm(1, "output", c(0), c(1))},
 		{Name: "output of nothing a billion times", End: Spent, Wasm: storm(1, "output", c(0), c(0))},
 		{Name: "output of all its memory", Large: true, End: fault(sandbox.CauseOutput, "1,048,576 bytes"), Wasm: storm(allPages, "output", c(0), c(512*mib-1))},
@@ -121,7 +136,7 @@ func pointers() (guests []Guest) {
 					at = fmt.Sprintf("%d bytes at %d", b[1], b[0])
 				}
 				guests = append(guests, Guest{
-					Name: fmt.Sprintf("%s: %s as parameter %d", name, at, r[0]), Reads: true,
+					Name: fmt.Sprintf("%s: %s as parameter %d", name, at, r[0]), Reads: Replies,
 					End:  fault(sandbox.CauseBadPointer, name+": "),
 					Wasm: func() []byte { return once(h, args) },
 				})
