@@ -33,7 +33,7 @@ var largest = map[string]func() []byte{
 	"types": func() []byte {
 		m := largeModule()
 		for i := range sandbox.MaxTypes - 2 {
-			m.Type(bytes.Repeat([]byte{wt.I32}, 600+i%400), bytes.Repeat([]byte{wt.I64}, i/400))
+			m.Type(bytes.Repeat([]byte{wt.I32}, 500+i%500), bytes.Repeat([]byte{wt.I64}, i/500))
 		}
 		return m.Bytes()
 	},
@@ -84,7 +84,7 @@ var largest = map[string]func() []byte{
 	},
 	"nesting of loops": func() []byte {
 		m := largeModule()
-		const deep = 3000
+		const deep = 2500 // a loop is six points of control
 		for range meter.MaxNestingSquare / (meter.MaxNesting * meter.MaxNesting) {
 			m.Func("", nil, nil, nil, bytes.Repeat([]byte{0x03, 0x40}, deep), bytes.Repeat(wt.End, deep))
 		}
@@ -92,8 +92,8 @@ var largest = map[string]func() []byte{
 	},
 	"nesting, many functions": func() []byte {
 		m := largeModule()
-		const deep = 1024
-		for range meter.MaxNestingSquare / (deep * deep) {
+		const deep = 1024 // three points of control each, 77 thousand units of work
+		for range 280 {
 			m.Func("", nil, nil, []byte{wt.I32}, bytes.Repeat([]byte{0x02, 0x40}, deep), bytes.Repeat(wt.Seq(wt.LocalGet(0), wt.BrIf(0), wt.End), deep))
 		}
 		return m.Bytes()
