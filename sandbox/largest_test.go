@@ -33,7 +33,7 @@ var largest = map[string]func() []byte{
 	"types": func() []byte {
 		m := largeModule()
 		for i := range sandbox.MaxTypes - 2 {
-			m.Type(bytes.Repeat([]byte{wt.I32}, 500+i%500), bytes.Repeat([]byte{wt.I64}, i/500))
+			m.Type(bytes.Repeat([]byte{wt.I32}, 600+i%400), bytes.Repeat([]byte{wt.I64}, i/400))
 		}
 		return m.Bytes()
 	},
@@ -71,7 +71,7 @@ var largest = map[string]func() []byte{
 			for i := range uint32(sandbox.MaxLocals) {
 				body = wt.Seq(body, wt.LocalGet(i), wt.I32Const(1), wt.I32Add, wt.LocalSet((i*7+1)%sandbox.MaxLocals))
 			}
-			m.Func("", nil, nil, bytes.Repeat([]byte{wt.I32}, sandbox.MaxLocals), bytes.Repeat(body, 4))
+			m.Func("", nil, nil, bytes.Repeat([]byte{wt.I32}, sandbox.MaxLocals), bytes.Repeat(body, 3))
 		}
 		return m.Bytes()
 	},
@@ -109,7 +109,7 @@ var largest = map[string]func() []byte{
 	"br_table over blocks": func() []byte {
 		m := largeModule()
 		const blocks = 4096
-		for range meter.MaxBrTables / blocks {
+		for range meter.MaxNestingSquare/(blocks*blocks) - 1 {
 			body := slices.Concat(bytes.Repeat([]byte{0x02, 0x40}, blocks), wt.I32Const(0), []byte{0x0e}, wt.U32(blocks))
 			for i := range uint32(blocks + 1) {
 				body = append(body, wt.U32(i)...)
