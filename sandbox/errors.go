@@ -2,9 +2,10 @@ package sandbox
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/subnet112/assay/sandbox/wasm"
 )
 
 // Errors a caller may branch on. None of them is the guest's fault.
@@ -76,10 +77,4 @@ func quoted(s string) string {
 }
 
 // thousands prints a count with separators.
-func thousands[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func thousands[T ~int | ~int64 | ~uint32 | ~uint64](n T) string { return wasm.Thousands(n) }

@@ -1,6 +1,10 @@
 package meter
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/subnet112/assay/sandbox/wasm"
+)
 
 // Limits of code that hold for every module. They bound the compiler: it takes
 // time and memory in the square of nesting, and in proportion to the rest.
@@ -48,10 +52,4 @@ func invalid(format string, args ...any) error {
 }
 
 // thousands prints a count with separators.
-func thousands[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
+func thousands[T ~int | ~int64 | ~uint32 | ~uint64](n T) string { return wasm.Thousands(n) }

@@ -10,7 +10,7 @@ func (d *decoder) codeSection() {
 		index := d.imported[KindFunc] + len(d.m.Codes)
 		size := d.u32()
 		if limit := d.bounds.BodyBytes; limit > 0 && uint64(size) > uint64(limit) {
-			d.tooBig("function %s has %s bytes, limit %s", thousands(index), thousands(size), thousands(limit))
+			d.tooBig("function %s has %s bytes, limit %s", Thousands(index), Thousands(size), Thousands(limit))
 		}
 		start := d.i
 		if d.bytes(size); d.err != nil {
@@ -31,7 +31,7 @@ func (d *decoder) function(index int) Code {
 	c := Code{Locals: d.localGroups(index)}
 	c.Offset = d.i
 	if d.err == nil && (d.left() == 0 || d.b[len(d.b)-1] != byte(OpEnd)) {
-		d.fail("function %s has no end", thousands(index))
+		d.fail("function %s has no end", Thousands(index))
 	}
 	if d.err != nil {
 		return c
@@ -39,7 +39,7 @@ func (d *decoder) function(index int) Code {
 	c.Body = d.bytes(uint32(d.left()))
 	d.body(&c)
 	if d.err != nil {
-		d.err.Detail = "function " + thousands(index) + ": " + d.err.Detail
+		d.err.Detail = "function " + Thousands(index) + ": " + d.err.Detail
 	}
 	return c
 }
@@ -63,14 +63,14 @@ func (d *decoder) localGroups(index int) []LocalGroup {
 	limit, total := uint64(d.bounds.Locals), d.bounds.LocalsTotal
 	switch {
 	case limit > 0 && locals > limit:
-		d.tooBig("function %s has %s locals, limit %s", thousands(index), thousands(locals), thousands(limit))
+		d.tooBig("function %s has %s locals, limit %s", Thousands(index), Thousands(locals), Thousands(limit))
 		return nil
 	case locals > math.MaxUint32:
-		d.fail("function %s has %s locals", thousands(index), thousands(locals))
+		d.fail("function %s has %s locals", Thousands(index), Thousands(locals))
 		return nil
 	}
 	if d.locals += locals; total > 0 && d.locals > uint64(total) {
-		d.tooBig("%s locals in all, limit %s", thousands(d.locals), thousands(total))
+		d.tooBig("%s locals in all, limit %s", Thousands(d.locals), Thousands(total))
 	}
 	return groups
 }
@@ -86,7 +86,7 @@ func (d *decoder) body(c *Code) {
 		switch in.Op {
 		case OpBlock, OpLoop, OpIf:
 			if in.Block.HasIndex && uint64(in.Block.Index) >= types {
-				r.refuse(&in, false, "type %s of %s", thousands(in.Block.Index), thousands(types))
+				r.refuse(&in, false, "type %s of %s", Thousands(in.Block.Index), Thousands(types))
 			}
 		case OpMemoryInit, OpDataDrop:
 			if d.m.DataCount == nil {

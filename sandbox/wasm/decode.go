@@ -71,7 +71,7 @@ func checkHeader(b []byte) error {
 	case v>>16 == 1: // the layer
 		return &Error{Offset: 4, What: "header", Detail: "a component, not a core module: build without the component model", Feature: true}
 	case v != version:
-		return &Error{Offset: 4, What: "header", Detail: fmt.Sprintf("WebAssembly version %s, want 1", thousands(v))}
+		return &Error{Offset: 4, What: "header", Detail: fmt.Sprintf("WebAssembly version %s, want 1", Thousands(v))}
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (d *decoder) sections() {
 			d.fail("unknown section %d", id)
 			return
 		case uint64(size) > uint64(d.left()):
-			d.fail("%s section announces %s bytes, %s left", sectionNames[id], thousands(size), thousands(d.left()))
+			d.fail("%s section announces %s bytes, %s left", sectionNames[id], Thousands(size), Thousands(d.left()))
 			return
 		}
 		at = d.i + int(size)
@@ -117,7 +117,7 @@ func (d *decoder) sections() {
 		d.b, d.what = d.all[:at], sectionNames[id]+" section"
 		d.section(id)
 		if d.err == nil && d.left() > 0 {
-			d.fail("%s bytes too many", thousands(d.left()))
+			d.fail("%s bytes too many", Thousands(d.left()))
 		}
 		if d.err != nil {
 			return
@@ -165,9 +165,9 @@ func (d *decoder) counts() {
 	m := d.m
 	switch {
 	case len(m.Funcs) != len(m.Codes):
-		d.err = &Error{Detail: fmt.Sprintf("%s functions are declared, %s have code", thousands(len(m.Funcs)), thousands(len(m.Codes)))}
+		d.err = &Error{Detail: fmt.Sprintf("%s functions are declared, %s have code", Thousands(len(m.Funcs)), Thousands(len(m.Codes)))}
 	case m.DataCount != nil && uint64(*m.DataCount) != uint64(len(m.Datas)):
-		d.err = &Error{Detail: fmt.Sprintf("%s data segments are announced, there are %s", thousands(*m.DataCount), thousands(len(m.Datas)))}
+		d.err = &Error{Detail: fmt.Sprintf("%s data segments are announced, there are %s", Thousands(*m.DataCount), Thousands(len(m.Datas)))}
 	}
 }
 

@@ -20,7 +20,7 @@ func (e *Error) Error() string {
 	if e.What == "" {
 		return e.Detail
 	}
-	return fmt.Sprintf("%s at offset %s: %s", e.What, thousands(e.Offset), e.Detail)
+	return fmt.Sprintf("%s at offset %s: %s", e.What, Thousands(e.Offset), e.Detail)
 }
 
 // quoted makes text of a module printable, and cuts it after 200 characters.
@@ -36,10 +36,10 @@ func quoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// thousands prints a count with separators.
-func thousands[T ~int | ~uint32 | ~uint64](n T) string {
+// Thousands prints a count with separators, as messages about modules do.
+func Thousands[T ~int | ~int64 | ~uint32 | ~uint64](n T) string {
 	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s

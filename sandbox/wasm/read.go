@@ -95,7 +95,7 @@ func (r *Reader) Next(in *Instr) bool {
 	case formEnd:
 		r.close()
 		if r.depth == 0 && i < len(b) && !r.within {
-			return r.fail(i, false, "%s bytes behind its end", thousands(len(b)-i))
+			return r.fail(i, false, "%s bytes behind its end", Thousands(len(b)-i))
 		}
 	case formElse:
 		if r.ifs&1 == 0 {
@@ -272,7 +272,7 @@ func (r *Reader) brTable(in *Instr, i int) int {
 		return i
 	}
 	if left := len(r.b) - i; uint64(n) > uint64(left) {
-		return r.refuse(in, false, "%s labels announced, %s bytes left", thousands(n), thousands(left))
+		return r.refuse(in, false, "%s labels announced, %s bytes left", Thousands(n), Thousands(left))
 	}
 	r.targets = slices.Grow(r.targets[:0], int(n))
 	for range n {
@@ -293,7 +293,7 @@ func (r *Reader) selectType(in *Instr, i int) int {
 	case i < 0:
 		return i
 	case n != 1:
-		return r.refuse(in, false, "%s types, want 1", thousands(n))
+		return r.refuse(in, false, "%s types, want 1", Thousands(n))
 	case i >= len(r.b):
 		return cutOff
 	}
@@ -314,7 +314,7 @@ func (r *Reader) unended() {
 	if r.depth == 1 {
 		r.fail(r.i, false, "it has no end")
 	} else {
-		r.fail(r.i, false, "%s blocks have no end", thousands(r.depth-1))
+		r.fail(r.i, false, "%s blocks have no end", Thousands(r.depth-1))
 	}
 }
 

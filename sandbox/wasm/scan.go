@@ -58,7 +58,7 @@ func (s *scanner) bytes(n uint32) []byte {
 		return nil
 	}
 	if uint64(n) > uint64(s.left()) {
-		s.fail("%s bytes announced, %s left", thousands(n), thousands(s.left()))
+		s.fail("%s bytes announced, %s left", Thousands(n), Thousands(s.left()))
 		return nil
 	}
 	s.i += int(n)
@@ -86,7 +86,7 @@ func (s *scanner) u32() uint32 {
 func (s *scanner) count(size int) int {
 	n := s.u32()
 	if uint64(n)*uint64(size) > uint64(s.left()) {
-		s.fail("%s elements announced, %s bytes left", thousands(n), thousands(s.left()))
+		s.fail("%s elements announced, %s bytes left", Thousands(n), Thousands(s.left()))
 	}
 	if s.err != nil {
 		return 0
@@ -99,7 +99,7 @@ func (s *scanner) count(size int) int {
 func (s *scanner) limited(size, limit int, what string) int {
 	n := s.count(size)
 	if limit > 0 && n > limit {
-		s.tooBig("%s %s, limit %s", thousands(n), what, thousands(limit))
+		s.tooBig("%s %s, limit %s", Thousands(n), what, Thousands(limit))
 		return 0
 	}
 	return n
@@ -139,7 +139,7 @@ func (s *scanner) limits(what string) (l Limits) {
 	case 1:
 		l = Limits{Min: s.u32(), Max: s.u32(), HasMax: true}
 		if s.err == nil && l.Min > l.Max {
-			s.fail("%s minimum %s is above its maximum %s", what, thousands(l.Min), thousands(l.Max))
+			s.fail("%s minimum %s is above its maximum %s", what, Thousands(l.Min), Thousands(l.Max))
 		}
 	default:
 		s.feature("%s limits 0x%02x (shared or 64-bit) are not admitted", what, flags)
@@ -150,7 +150,7 @@ func (s *scanner) limits(what string) (l Limits) {
 func (s *scanner) memory() Limits {
 	l := s.limits("memory")
 	if pages := max(l.Min, l.Max); pages > MaxPages {
-		s.fail("memory of %s pages, limit %s", thousands(pages), thousands(MaxPages))
+		s.fail("memory of %s pages, limit %s", Thousands(pages), Thousands(MaxPages))
 	}
 	return l
 }

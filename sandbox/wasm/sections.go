@@ -60,7 +60,7 @@ const typeForm = 0x60
 func (d *decoder) indexOf(n int, what string) uint32 {
 	i := d.u32()
 	if d.err == nil && uint64(i) >= uint64(n) {
-		d.fail("%s %s of %s", what, thousands(i), thousands(n))
+		d.fail("%s %s of %s", what, Thousands(i), Thousands(n))
 	}
 	return i
 }
@@ -117,9 +117,9 @@ func (d *decoder) room(k Kind, more int) {
 	}
 	switch {
 	case limit > 0 && n > limit:
-		d.tooBig("%s %s, limit %s", thousands(n), what, thousands(limit))
+		d.tooBig("%s %s, limit %s", Thousands(n), what, Thousands(limit))
 	case k == KindMemory && n > 1:
-		d.feature("%s memories: more than one is not admitted", thousands(n))
+		d.feature("%s memories: more than one is not admitted", Thousands(n))
 	}
 }
 
@@ -147,7 +147,7 @@ func (d *decoder) table() Table {
 	t := Table{Elem: d.refType("table")}
 	t.Limits = d.limits("table")
 	if limit := d.bounds.TableElements; limit > 0 && uint64(t.Min) > uint64(limit) {
-		d.tooBig("table of %s elements, limit %s", thousands(t.Min), thousands(limit))
+		d.tooBig("table of %s elements, limit %s", Thousands(t.Min), Thousands(limit))
 	}
 	return t
 }
@@ -192,7 +192,7 @@ func (d *decoder) exportSection() {
 		case x.Kind == kindTag:
 			d.feature("export %s: exceptions are not admitted", quoted(x.Name))
 		case x.Kind > kindTag || uint64(x.Index) >= uint64(d.declared(x.Kind)):
-			d.fail("export %s names index %s of kind %d, which isn't there", quoted(x.Name), thousands(x.Index), x.Kind)
+			d.fail("export %s names index %s of kind %d, which isn't there", quoted(x.Name), Thousands(x.Index), x.Kind)
 		}
 		if d.err != nil {
 			return
@@ -218,7 +218,7 @@ func (d *decoder) constant() Expr {
 		switch in.Op {
 		case OpEnd:
 			if n != 1 {
-				d.fail("constant expression of %s instructions, want 1", thousands(n))
+				d.fail("constant expression of %s instructions, want 1", Thousands(n))
 			}
 			return slices.Clip(Expr(d.b[start:d.i]))
 		case OpI32Const, OpI64Const, OpF32Const, OpF64Const, OpRefNull:
@@ -232,7 +232,7 @@ func (d *decoder) constant() Expr {
 			return nil
 		}
 		if in.Imm >= uint64(limit) {
-			d.fail("%s %s of %s", what, thousands(in.Imm), thousands(limit))
+			d.fail("%s %s of %s", what, Thousands(in.Imm), Thousands(limit))
 			return nil
 		}
 	}

@@ -23,7 +23,7 @@ func (d *decoder) elementSection() {
 func (d *decoder) elem() Elem {
 	form := d.u32()
 	if form > elemNotActive|elemExplicit|elemExprs {
-		d.fail("element segment of form %s", thousands(form))
+		d.fail("element segment of form %s", Thousands(form))
 	}
 	e := Elem{Type: FuncRef, UsesExprs: form&elemExprs != 0}
 	switch form & (elemNotActive | elemExplicit) {
@@ -81,7 +81,7 @@ func (d *decoder) entries(size int) int {
 	limit := d.bounds.TableElements
 	n := d.limited(size, limit, "elements")
 	if d.elements += n; limit > 0 && d.elements > limit {
-		d.tooBig("%s elements in all, limit %s", thousands(d.elements), thousands(limit))
+		d.tooBig("%s elements in all, limit %s", Thousands(d.elements), Thousands(limit))
 		return 0
 	}
 	return n
@@ -107,7 +107,7 @@ func (d *decoder) dataSection() {
 			d.segmentMemory(s.Explicit)
 			s.Offset = d.constant()
 		default:
-			d.fail("data segment of form %s", thousands(form))
+			d.fail("data segment of form %s", Thousands(form))
 		}
 		s.Bytes = d.bytes(d.u32())
 		if d.err != nil {
@@ -125,7 +125,7 @@ func (d *decoder) segmentMemory(explicit bool) {
 	switch n := d.declared(KindMemory); {
 	case d.err != nil:
 	case i > 0:
-		d.feature("memory %s: more than one memory is not admitted", thousands(i))
+		d.feature("memory %s: more than one memory is not admitted", Thousands(i))
 	case n == 0:
 		d.fail("memory 0 of 0")
 	}
