@@ -40,3 +40,9 @@ func GrowPortably(max uint64, sizes ...uint64) (lengths []int, kept bool) {
 
 // Spend takes fuel.
 func (a *Allowance) Spend(fuel uint64) { a.spend(0, fuel) }
+
+// OnEnd has f see how each call of the engine's ends: the memory, before a dead
+// instance is freed, and what the call spent. It comes before the first call.
+func (e *Engine) OnEnd(f func(memory []byte, spent uint64)) {
+	e.onEnd = func(_ *Instance, memory []byte, spent uint64) { f(memory, spent) }
+}
