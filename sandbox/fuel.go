@@ -9,10 +9,26 @@ import (
 	"github.com/subnet112/assay/sandbox/meter"
 )
 
-// Slice is how much fuel a guest gets at a time. Between two slices the host
-// looks at the clock, and the guest can't hold up the host's garbage collector for
-// longer than one lasts. The fuel that is spent doesn't depend on it.
-const Slice = 100_000
+// Slice is how much fuel a guest gets at a time, if its memory is small. Between
+// two slices the host looks at the clock, and the guest can't hold up the host's
+// garbage collector for longer than a few of them last. What a call spends
+// doesn't depend on it, unless it traps: see package meter.
+//
+// What costs a guest least and the host most is touching memory for the first
+// time, two of the system's pages by a store across their border, and then
+// loading from it in an order that no cache is made for. So the more memory a
+// guest has, the less fuel it gets at a time: LargeSlice from 160 MiB on.
+const (
+	Slice      = 100_000
+	LargeSlice = 5_000
+
+	slicePages = 12_800_000 // of memory, times fuel
+)
+
+// slice is how much a guest with so many pages gets at a time.
+func slice(pages uint32) uint64 {
+	return min(Slice, max(LargeSlice, slicePages/uint64(max(pages, 1))))
+}
 
 // CostVersion names the table of what instructions cost, and with it how much
 // fuel a guest has spent when. Fuel of different versions can't be compared.
@@ -35,6 +51,7 @@ type tank struct {
 	global api.MutableGlobal
 	depth  api.MutableGlobal
 	what   string // the cause when it is empty
+	memory *linearMemory
 }
 
 // maxFuel bounds every limit, so that what is left fits an int64.
@@ -43,7 +60,7 @@ const maxFuel = 1 << 60
 // fill makes the tank of a call: no more than its own limit, nor than what the
 // session has left.
 func (c *call) fill(limit uint64) {
-	c.tank = tank{limit: min(limit, maxFuel), what: CauseFuel}
+	c.tank = tank{limit: min(limit, maxFuel), what: CauseFuel, memory: c.instance.memory}
 	if a := c.instance.env.Allowance; a != nil {
 		if left := a.Fuel(); left < c.tank.limit {
 			c.tank.limit, c.tank.what = left, CauseSessionFuel
@@ -64,7 +81,7 @@ func (t *tank) open(guest api.Module) {
 // is. It reports whether the guest may go on.
 func (t *tank) add(fuel int64) bool {
 	if fuel < 0 {
-		take := min(uint64(-fuel)+Slice, t.left)
+		take := min(uint64(-fuel)+slice(t.memory.pages()), t.left)
 		t.left -= take
 		fuel += int64(take)
 	}

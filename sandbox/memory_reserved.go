@@ -18,6 +18,7 @@ func (r *reservation) reserve(max uint64) (err error) {
 	if err != nil {
 		return fmt.Errorf("reserve %s bytes of memory: %w", thousands(max), err)
 	}
+	smallPages(r.b)
 	return nil
 }
 

@@ -8,7 +8,8 @@
 //     [SegmentFuel] of straight-line code and at instructions whose cost depends
 //     on an operand the sign is tested; below zero the guest calls an import
 //     that grants more or ends the call. Bulk memory instructions run in pieces
-//     of [ChunkBytes], each tested.
+//     of [ChunkBytes], each tested. A running function keeps its fuel in a local;
+//     after a trap the global has what was left at the last call or test.
 //   - Depth. Each function that calls another subtracts its frame from an
 //     exported i32 global. With less than none of [DepthSlots] left it leaves the
 //     global below zero and calls the same import, which must not return. The host sets it before every call from outside.

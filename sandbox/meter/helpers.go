@@ -88,9 +88,9 @@ func (a *assembler) pay(t uint32) *assembler {
 	return a.imm(wasm.OpCall, uint64(a.w.imported)).op(wasm.OpEnd)
 }
 
-// past leaves whether local p plus local n is above an i64 that end pushes.
-func (a *assembler) past(p, n uint32, end func()) *assembler {
-	a.get(p).op(wasm.OpI64ExtendI32U).get(n).op(wasm.OpI64ExtendI32U, wasm.OpI64Add)
+// past leaves whether local p plus the length is above an i64 that end pushes.
+func (a *assembler) past(p uint32, end func()) *assembler {
+	a.get(p).op(wasm.OpI64ExtendI32U).get(bulkN).op(wasm.OpI64ExtendI32U, wasm.OpI64Add)
 	end()
 	return a.op(wasm.OpI64GtU)
 }
@@ -100,19 +100,19 @@ func (a *assembler) memorySize() {
 	a.op(wasm.OpMemorySize, wasm.OpI64ExtendI32U).imm(wasm.OpI64Const, 16).op(wasm.OpI64Shl)
 }
 
-// chunk sets local c to the smaller of local n and a piece, and pays for it.
-func (a *assembler) chunk(n, c, t uint32) *assembler {
-	a.get(n).imm(wasm.OpI32Const, ChunkBytes)
-	a.get(n).imm(wasm.OpI32Const, ChunkBytes).op(wasm.OpI32LtU, wasm.OpSelect).imm(wasm.OpLocalTee, uint64(c))
+// chunk sets the piece's size to what is left of the length at most, and pays.
+func (a *assembler) chunk() *assembler {
+	a.get(bulkN).imm(wasm.OpI32Const, ChunkBytes)
+	a.get(bulkN).imm(wasm.OpI32Const, ChunkBytes).op(wasm.OpI32LtU, wasm.OpSelect).imm(wasm.OpLocalTee, bulkC)
 	a.imm(wasm.OpI32Const, 3).op(wasm.OpI32ShrU, wasm.OpI64ExtendI32U)
 	a.imm(wasm.OpI64Const, chunkBase).op(wasm.OpI64Add)
-	return a.pay(t)
+	return a.pay(bulkT)
 }
 
-// step adds local c to, or subtracts it from, locals.
-func (a *assembler) step(op wasm.Op, c uint32, locals ...uint32) *assembler {
+// step adds the piece's size to, or subtracts it from, locals.
+func (a *assembler) step(op wasm.Op, locals ...uint32) *assembler {
 	for _, l := range locals {
-		a.get(l, c).op(op).imm(wasm.OpLocalSet, uint64(l))
+		a.get(l, bulkC).op(op).imm(wasm.OpLocalSet, uint64(l))
 	}
 	return a
 }
@@ -149,11 +149,11 @@ const (
 // written, as the instruction itself does: so it is left to it.
 func (w *writer) fillCode() wasm.Code {
 	return w.assemble(bulkLocals, func(a *assembler) {
-		a.past(bulkD, bulkN, a.memorySize).op(wasm.OpIf)
+		a.past(bulkD, a.memorySize).op(wasm.OpIf)
 		a.get(bulkD, bulkS, bulkN).op(wasm.OpMemoryFill, wasm.OpEnd, wasm.OpLoop)
-		a.chunk(bulkN, bulkC, bulkT)
+		a.chunk()
 		a.get(bulkD, bulkS, bulkC).op(wasm.OpMemoryFill)
-		a.step(wasm.OpI32Add, bulkC, bulkD).step(wasm.OpI32Sub, bulkC, bulkN)
+		a.step(wasm.OpI32Add, bulkD).step(wasm.OpI32Sub, bulkN)
 		a.get(bulkN).imm(wasm.OpBrIf, 0).op(wasm.OpEnd)
 	})
 }
@@ -162,16 +162,16 @@ func (w *writer) fillCode() wasm.Code {
 // source.
 func (w *writer) copyCode() wasm.Code {
 	return w.assemble(bulkLocals, func(a *assembler) {
-		a.past(bulkD, bulkN, a.memorySize).past(bulkS, bulkN, a.memorySize).op(wasm.OpI32Or, wasm.OpIf)
+		a.past(bulkD, a.memorySize).past(bulkS, a.memorySize).op(wasm.OpI32Or, wasm.OpIf)
 		a.get(bulkD, bulkS, bulkN).op(wasm.OpMemoryCopy, wasm.OpEnd)
 		a.get(bulkD, bulkS).op(wasm.OpI32LeU, wasm.OpIf, wasm.OpLoop)
-		a.chunk(bulkN, bulkC, bulkT)
+		a.chunk()
 		a.get(bulkD, bulkS, bulkC).op(wasm.OpMemoryCopy)
-		a.step(wasm.OpI32Add, bulkC, bulkD, bulkS).step(wasm.OpI32Sub, bulkC, bulkN)
+		a.step(wasm.OpI32Add, bulkD, bulkS).step(wasm.OpI32Sub, bulkN)
 		a.get(bulkN).imm(wasm.OpBrIf, 0).op(wasm.OpEnd)
 		a.op(wasm.OpElse, wasm.OpLoop)
-		a.chunk(bulkN, bulkC, bulkT)
-		a.step(wasm.OpI32Sub, bulkC, bulkN)
+		a.chunk()
+		a.step(wasm.OpI32Sub, bulkN)
 		a.get(bulkD, bulkN).op(wasm.OpI32Add).get(bulkS, bulkN).op(wasm.OpI32Add).get(bulkC).op(wasm.OpMemoryCopy)
 		a.get(bulkN).imm(wasm.OpBrIf, 0).op(wasm.OpEnd, wasm.OpEnd)
 	})
@@ -182,12 +182,12 @@ func (w *writer) copyCode() wasm.Code {
 func (w *writer) initCode(segment uint32) wasm.Code {
 	size := uint64(len(w.in.Datas[segment].Bytes))
 	return w.assemble(bulkLocals, func(a *assembler) {
-		a.past(bulkD, bulkN, a.memorySize)
-		a.past(bulkS, bulkN, func() { a.imm(wasm.OpI64Const, size) }).op(wasm.OpI32Or, wasm.OpIf)
+		a.past(bulkD, a.memorySize)
+		a.past(bulkS, func() { a.imm(wasm.OpI64Const, size) }).op(wasm.OpI32Or, wasm.OpIf)
 		a.get(bulkD, bulkS, bulkN).imm(wasm.OpMemoryInit, uint64(segment)).op(wasm.OpEnd, wasm.OpLoop)
-		a.chunk(bulkN, bulkC, bulkT)
+		a.chunk()
 		a.get(bulkD, bulkS, bulkC).imm(wasm.OpMemoryInit, uint64(segment))
-		a.step(wasm.OpI32Add, bulkC, bulkD, bulkS).step(wasm.OpI32Sub, bulkC, bulkN)
+		a.step(wasm.OpI32Add, bulkD, bulkS).step(wasm.OpI32Sub, bulkN)
 		a.get(bulkN).imm(wasm.OpBrIf, 0).op(wasm.OpEnd)
 	})
 }

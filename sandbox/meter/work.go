@@ -7,8 +7,8 @@ import "github.com/subnet112/assay/sandbox/wasm"
 // function less than half of the memory, that a process that compiles may take. A
 // Go solver of 3 MB of code is 5 million, its largest function 200 thousand.
 const (
-	MaxWork         = 22_000_000 // all functions
-	MaxFunctionWork = 2_200_000  // one function
+	MaxWork         = 22_000_000 // all functions, branching included
+	MaxFunctionWork = 2_200_000  // one function, without: it takes time, not memory
 )
 
 // work is what an instruction is for the compiler, by its opcode: measured, with
@@ -68,12 +68,11 @@ const branchingShift = 7
 // admitWork adds what a function is for the compiler.
 func (f *function) admitWork() error {
 	w := f.w
-	f.work += f.branches * f.branches >> branchingShift
 	if f.work > MaxFunctionWork {
 		return tooBig("function %s is too much for the compiler: %s units of work, limit %s",
 			thousands(f.index), thousands(f.work), thousands(MaxFunctionWork))
 	}
-	if w.work += f.work; w.work > MaxWork {
+	if w.work += f.work + f.branches*f.branches>>branchingShift; w.work > MaxWork {
 		return tooBig("the code up to function %s is too much for the compiler: %s units of work, limit %s",
 			thousands(f.index), thousands(w.work), thousands(MaxWork))
 	}
