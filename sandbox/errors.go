@@ -49,7 +49,6 @@ func (f *Fault) Error() string { return f.Cause + ": " + f.Detail }
 
 // Causes of a fault.
 const (
-	CauseTimeout     = "timeout"      // the wall limit or the allowance; provisional until fuel is metered
 	CauseFuel        = "fuel"         // Call.Fuel or Env.Fuel is spent
 	CauseSessionFuel = "session_fuel" // the allowance's fuel is spent
 	CauseDepth       = "depth"        // calls nest too deep
