@@ -108,8 +108,9 @@ func hostiles(t *testing.T) (all []*session) {
 			fuel = hostile.DefaultFuel
 		}
 		if g.Endless() {
-			fuel = 2_000_000
+			fuel = 500_000
 		}
+		s.Long = g.Script != "" || g.Go || g.Reads == hostile.Chain || fuel > hostile.DefaultFuel
 		if g.Script != "" {
 			s.Profile.Exports = s.Profile.Exports[1:]
 			s.load(t, g.Script)
