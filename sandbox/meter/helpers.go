@@ -101,12 +101,12 @@ func (a *assembler) memorySize() {
 }
 
 // chunk sets the piece's size to what is left of the length at most, and pays.
-func (a *assembler) chunk() *assembler {
+func (a *assembler) chunk() {
 	a.get(bulkN).imm(wasm.OpI32Const, ChunkBytes)
 	a.get(bulkN).imm(wasm.OpI32Const, ChunkBytes).op(wasm.OpI32LtU, wasm.OpSelect).imm(wasm.OpLocalTee, bulkC)
 	a.imm(wasm.OpI32Const, 3).op(wasm.OpI32ShrU, wasm.OpI64ExtendI32U)
 	a.imm(wasm.OpI64Const, chunkBase).op(wasm.OpI64Add)
-	return a.pay(bulkT)
+	a.pay(bulkT)
 }
 
 // step adds the piece's size to, or subtracts it from, locals.

@@ -98,9 +98,10 @@ func (g *generator) constant(t wasm.ValType) {
 	switch t {
 	case wasm.I32, wasm.F32:
 		v := uint32(g.below(128))
-		if edge == 1 {
+		switch edge {
+		case 1:
 			v = pick(g, edges32)
-		} else if edge == 2 {
+		case 2:
 			v = uint32(bits(4))
 		}
 		if t == wasm.F32 {
@@ -110,9 +111,10 @@ func (g *generator) constant(t wasm.ValType) {
 		}
 	case wasm.I64, wasm.F64:
 		v := uint64(g.below(128))
-		if edge == 1 {
+		switch edge {
+		case 1:
 			v = pick(g, edges64)
-		} else if edge == 2 {
+		case 2:
 			v = bits(8)
 		}
 		g.emit(map[wasm.ValType]wasm.Op{wasm.I64: wasm.OpI64Const, wasm.F64: wasm.OpF64Const}[t], v)
