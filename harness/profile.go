@@ -61,4 +61,5 @@ var scriptProfile = sandbox.Profile{
 	Exports:     append([]sandbox.Export{{Name: phaseLoad.export()}}, Profile.Exports...),
 	MemoryPages: Profile.MemoryPages,
 	ModuleBytes: Profile.ModuleBytes,
+	KnownFrames: true,
 }

@@ -57,7 +57,7 @@ func check(module []byte, p Profile) (*admitted, Report, error) {
 	}
 	report.Problems = a.admit(p)
 	if len(report.Problems) == 0 {
-		if a.meter, err = meter.Rewrite(m, meter.Options{}); err != nil {
+		if a.meter, err = meter.Rewrite(m, meter.Options{KnownFrames: p.KnownFrames}); err != nil {
 			return refuse(refusal(err))
 		}
 		report.Unsound = a.meter.Unsound

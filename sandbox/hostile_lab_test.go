@@ -159,6 +159,7 @@ func hostileProfile(g hostile.Guest) sandbox.Profile {
 	p.MemoryPages = 0
 	if g.Script != "" {
 		p.Exports = append([]sandbox.Export{{Name: "js_load"}}, p.Exports...)
+		p.KnownFrames = true
 	}
 	return p
 }

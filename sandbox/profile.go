@@ -25,6 +25,11 @@ type Profile struct {
 	// specification says, with -1. At most 65,536; 0 = [DefaultMemoryPages].
 	MemoryPages uint32
 
+	// KnownFrames: the module is the caller's own, not a miner's, and nests calls in
+	// small frames when it is compiled. Calls of others cost depth for all that the
+	// compiler might keep in a frame.
+	KnownFrames bool
+
 	// ModuleBytes limits the size of the module; 0 = [DefaultModuleBytes].
 	ModuleBytes int
 }

@@ -47,7 +47,7 @@ func languages(t *testing.T) (all []*session) {
 		const (
 			compute = "f64 div 7ff0000000000000 7ff0000000000000;f64 sqrt bff0000000000000 0;f32 add ffc01234 3f800000;f64 add fff8000000001234 3ff0000000000000;mix 300;recurse 200"
 			host    = "clock;random 32;ticks;sleep 1000;clock;log 1 a line;read 1 eth_blockNumber;read 7 eth_chainId"
-			memory  = "grow 1;fill 100000;keep"
+			memory  = "grow 1;state;fill 20000;keep"
 		)
 		scripts := []string{"serialize_state state;" + compute, "on_benchmark_start " + host, "on_benchmark_end " + memory, "quote say too much;recurse 100000000"}
 		list, err := json.Marshal(scripts)
@@ -84,6 +84,7 @@ func (s *session) load(t *testing.T, source string) {
 		t.Fatal(err)
 	}
 	s.Profile.Exports = append([]sandbox.Export{{Name: "js_load"}}, s.Profile.Exports...)
+	s.Profile.KnownFrames = true
 	s.Steps = append(s.Steps, step{Export: "js_load", Input: input})
 }
 

@@ -36,6 +36,7 @@ var profile = sandbox.Profile{
 		{Name: exportShouldTrigger},
 	},
 	MemoryPages: 64 << 20 / (64 << 10),
+	KnownFrames: true,
 }
 
 const (

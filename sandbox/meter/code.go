@@ -90,7 +90,7 @@ func (f *function) local(index *uint32, t wasm.ValType) uint32 {
 func (f *function) assemble(locals []wasm.LocalGroup, frame int) wasm.Code {
 	test := f.tests || f.total > leafFuel
 	body := make([]byte, 0, len(f.code)+64)
-	if f.nests {
+	if f.nests || frame > MinFrame {
 		d := f.local(&f.depth, wasm.I32)
 		body = append(body, byte(wasm.OpGlobalGet))
 		body = appendU32(body, f.w.depth)
@@ -149,4 +149,5 @@ func (f *function) canonical() {
 	b = append(b, byte(wasm.OpLocalGet))
 	b = appendU32(b, local)
 	f.code = append(b, byte(eq), byte(wasm.OpSelect))
+	f.size.made(3)
 }

@@ -30,6 +30,7 @@ type function struct {
 
 	nan wasm.ValType // a NaN of this type may be on top, not yet canonical; 0 = none
 
+	size  frameSize
 	added []wasm.ValType // locals of the rewrite's own
 	fuel  uint32         // i64; noLocal until needed
 	depth uint32         // i32
@@ -46,7 +47,8 @@ type frame struct {
 	params   int
 	results  int
 	dead     bool // it began where nothing is reached
-	targeted bool // a branch leads to its end
+	targeted bool // a branch leads to its label
+	sets     int  // assignments before it began
 }
 
 // A segment is straight-line code that is paid for at once.
@@ -102,8 +104,7 @@ func (w *writer) function(i int) error {
 	if err := f.admitWork(); err != nil {
 		return err
 	}
-	frameSize := int(f.locals) + len(t.Results) + f.peak
-	w.out.Codes[i] = f.assemble(code.Locals, max(frameSize, MinFrame))
+	w.out.Codes[i] = f.assemble(code.Locals, f.frame(len(t.Results)))
 	return nil
 }
 
@@ -162,6 +163,19 @@ func (f *function) begin(test bool) {
 func (f *function) place(test bool) {
 	f.segment.at = len(f.code)
 	f.code = f.appendCharge(f.code, 0, test)
+	f.size.made(2)
+	if test {
+		f.tested()
+	}
+}
+
+// tested counts what a test makes: a comparison, a call that is rarely made, and
+// what meets behind it.
+func (f *function) tested() {
+	sets := f.size.sets
+	f.size.made(2)
+	f.size.called(0, 0)
+	f.size.merged(sets, 1, 0)
 }
 
 // finish writes what the segment costs into its charge.

@@ -33,6 +33,11 @@ func (f *function) instruction(in *wasm.Instr) error {
 		}
 		f.charge(int(o.cost))
 		f.code = append(f.code, in.Raw...)
+		if o.kind != kindLocal {
+			f.size.made(int(o.pushes))
+		} else if in.Op != wasm.OpLocalGet {
+			f.size.sets++
+		}
 		if o.kind == kindFloat && !f.w.options.KeepNaNs && !f.dead {
 			f.nan = nanOf(in.Op)
 		}
@@ -90,6 +95,7 @@ func (f *function) plain(in *wasm.Instr) error {
 		return err
 	}
 	f.charge(int(costOf(in.Op)))
+	f.size.made(pushes)
 	switch in.Op {
 	case wasm.OpGlobalGet, wasm.OpGlobalSet:
 		if in.Imm >= uint64(f.w.fuel) {
@@ -140,6 +146,7 @@ func (f *function) scaled(each uint64) {
 // helper calls one of the added functions.
 func (f *function) helper(index uint32) error {
 	f.tests = true
+	f.size.called(3, 1)
 	f.save()
 	f.code = append(f.code, byte(wasm.OpCall))
 	f.code = appendU32(f.code, index)
@@ -220,7 +227,9 @@ func (f *function) open(in *wasm.Instr) error {
 	if err := f.pop(params); err != nil {
 		return err
 	}
-	f.frames = append(f.frames, frame{op: in.Op, base: f.height, params: params, results: results, dead: f.dead})
+	f.frames = append(f.frames, frame{
+		op: in.Op, base: f.height, params: params, results: results, dead: f.dead, sets: f.size.sets,
+	})
 	f.nested = max(f.nested, len(f.frames)-1)
 	f.code = append(f.code, in.Raw...)
 	switch in.Op {
@@ -261,6 +270,9 @@ func (f *function) close(in *wasm.Instr) error {
 	f.frames = f.frames[:len(f.frames)-1]
 	// Where control meets that of elsewhere, a segment ends. A loop is left at its
 	// end only, and so is a block that nothing branches out of.
+	if top.targeted || top.op == wasm.OpIf || top.op == wasm.OpElse {
+		f.size.merged(top.sets, int(f.locals), top.params+top.results)
+	}
 	joins := f.dead || top.targeted && top.op != wasm.OpLoop || top.op == wasm.OpIf || top.op == wasm.OpElse
 	if joins || len(f.frames) == 0 {
 		f.begin(false)
@@ -357,5 +369,6 @@ func (f *function) call(in *wasm.Instr, t wasm.FuncType, imported bool) error {
 		f.code = append(f.code, in.Raw...)
 	}
 	f.load()
+	f.size.called(len(t.Params), len(t.Results))
 	return f.push(len(t.Results))
 }

@@ -19,7 +19,7 @@ const (
 // Constants of the rewrite.
 const (
 	// DepthSlots is what nested calls may take in all, MinFrame what each takes
-	// at least: 1,872 frames, below the 2,000 at which wazero's interpreter stops.
+	// at least, see frameSize: 1,872 frames, below the 2,000 at which wazero's interpreter stops.
 	DepthSlots = 1 << 19
 	MinFrame   = 280
 

@@ -29,6 +29,11 @@ type Options struct {
 	// KeepNaNs leaves floats as they are: for measuring what the choice costs. The
 	// results of such a module depend on the machine.
 	KeepNaNs bool
+
+	// KnownFrames: the module is the host's own, and the compiler's frames are known
+	// to be small. Otherwise a frame costs depth for every value that the compiler
+	// might keep in it.
+	KnownFrames bool
 }
 
 // A Module is a rewritten module.
