@@ -127,7 +127,8 @@ func (f *function) plain(in *wasm.Instr) error {
 		}
 		return f.helper(f.w.initHelper(uint32(in.Imm)))
 	}
-	f.code = append(f.code, in.Raw...)
+	// In their shortest form: wazero reads only a byte of what follows a prefix.
+	f.code = wasm.AppendInstr(f.code, in)
 	return nil
 }
 

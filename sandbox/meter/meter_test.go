@@ -318,3 +318,22 @@ func TestAddedThingsCannotBeNamed(t *testing.T) {
 		})
 	}
 }
+
+// Padded numbers are legal, behind a prefix too.
+func TestPaddedPrefix(t *testing.T) {
+	m := &wt.Module{}
+	m.Memory(1, -1)
+	m.Table(3, -1)
+	padded := func(sub byte, rest ...byte) []byte { return append([]byte{0xfc, sub | 0x80, 0x80, 0}, rest...) }
+	m.Func("f", nil, []byte{wt.I32}, nil,
+		[]byte{0x44, 0, 0, 0, 0, 0, 0, 0x45, 0x40}, padded(2), // 42 as f64, i32.trunc_sat_f64_s
+		padded(16, 0), wt.I32Add, // table.size
+		[]byte{0xd0, 0x70}, wt.I32Const(2), padded(15, 0), wt.I32Add, // table.grow gives 3
+		wt.I32Const(0), wt.I32Const(0), wt.I32Const(1), padded(10, 0, 0), // memory.copy
+		wt.I32Const(0), wt.I32Const(0), wt.I32Const(1), padded(11, 0)) // memory.fill
+	onBoth(t, rewrite(t, m.Bytes(), meter.Options{}).Bytes, func(t *testing.T, r *run) {
+		if got, _, err := r.call("f", 1<<40, 1<<40); err != nil || got[0] != 42+3+3 {
+			t.Errorf("f() = %v, %v", got, err)
+		}
+	})
+}
