@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,14 +52,13 @@ func TestProcessorsAgree(t *testing.T) {
 		t.Fatalf("build for arm64: %v\n%s", err, text)
 	}
 
-	seed, n := rand.Uint64(), 5
+	seed, n := randomSeed(t), 5
 	all := languages(t)
 	if soak() {
 		all, n = sessions(t, seed), 50
 	} else {
 		all = append(all, generated(seed)[:50]...)
 	}
-	t.Logf("seed %d", seed)
 	var journeys []journey
 	var want [][]course
 	for _, s := range all {

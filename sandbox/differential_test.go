@@ -46,14 +46,7 @@ func mustHaveAll() bool { return os.Getenv("CI") == "true" || os.Getenv("ASSAY_A
 // The compiler and the interpreter end every guest the same: status, answer,
 // log, fuel and memory, at its own end and wherever its fuel may end.
 func TestEnginesAgree(t *testing.T) {
-	seed := rand.Uint64()
-	if s := os.Getenv("ASSAY_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Logf("ASSAY_SEED=%d", seed)
+	seed := randomSeed(t)
 	for _, s := range sessions(t, seed) {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -131,22 +124,18 @@ func (m *machine) run(t *testing.T, fuel uint64) (c course) {
 	i, err := m.module.Instantiate(context.Background(), sandbox.Env{
 		Time: 1_700_000_000, Seed: [32]byte{1}, Wall: hour, Fuel: endless, Allowance: a,
 	})
-	c.Ends = append(c.Ends, m.end("instantiate", sandbox.Result{}, err, a))
+	seen := func(export string, r sandbox.Result, err error) {
+		c.Ends = append(c.Ends, fmt.Sprintf("%s\n%d left", m.end(export, r, err), a.Fuel()))
+	}
+	seen("instantiate", sandbox.Result{}, err)
 	if err != nil {
 		return c
 	}
 	defer i.Close(context.Background())
 	read := reads(t, m.Reads)
 	for _, s := range m.Steps {
-		limit := s.Fuel
-		if limit == 0 {
-			limit = endless
-		}
-		r, err := i.Call(context.Background(), sandbox.Call{
-			Export: s.Export, Input: s.Input, Wall: hour, Fuel: limit,
-			OutputLimit: 4 << 20, Seed: [32]byte{2}, Read: read, ReadOut: 1 << 20,
-		})
-		c.Ends = append(c.Ends, m.end(s.Export, r, err, a))
+		r, err := i.Call(context.Background(), s.call(read))
+		seen(s.Export, r, err)
 		if err != nil {
 			break
 		}
@@ -154,10 +143,21 @@ func (m *machine) run(t *testing.T, fuel uint64) (c course) {
 	return c
 }
 
+func (s step) call(read sandbox.ReadFunc) sandbox.Call {
+	c := sandbox.Call{
+		Export: s.Export, Input: s.Input, Wall: hour, Fuel: s.Fuel,
+		OutputLimit: 4 << 20, Seed: [32]byte{2}, Read: read, ReadOut: 1 << 20,
+	}
+	if c.Fuel == 0 {
+		c.Fuel = endless
+	}
+	return c
+}
+
 // end is what can be seen at the end of a call.
-func (m *machine) end(export string, r sandbox.Result, err error, a *sandbox.Allowance) string {
-	return fmt.Sprintf("%s: status %d, error %v\noutput %s\nlog %s\n%+v, %d left\nmemory %x",
-		export, r.Status, err, abridged(r.Output), abridged(r.Log), r.Usage, a.Fuel(), m.memory)
+func (m *machine) end(export string, r sandbox.Result, err error) string {
+	return fmt.Sprintf("%s: status %d, error %v\noutput %s\nlog %s\n%+v\nmemory %x",
+		export, r.Status, err, abridged(r.Output), abridged(r.Log), r.Usage, m.memory)
 }
 
 // abridged is a text, or the hash of a long one.
