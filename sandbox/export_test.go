@@ -11,6 +11,9 @@ var (
 
 const CacheRules = cacheRules
 
+// Bounds are what modules are decoded within.
+var Bounds = bounds
+
 // Compiled counts the identities whose code the engine holds.
 func (e *Engine) Compiled() int {
 	e.mu.Lock()
