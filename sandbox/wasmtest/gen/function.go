@@ -31,7 +31,7 @@ func (g *generator) function(index uint32) {
 	}
 	f.labels = []label{{types: t.Results}}
 	g.f = f
-	for range 1 + g.below(12) {
+	for range 4 + g.below(20) {
 		g.statement(4)
 	}
 	for _, r := range t.Results {

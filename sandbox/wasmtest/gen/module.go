@@ -9,7 +9,7 @@ import (
 // Seeded gives choices that are the same on every machine.
 func Seeded(seed uint64) []byte {
 	r := rand.New(rand.NewPCG(seed, 0))
-	choices := make([]byte, 100+r.IntN(1400))
+	choices := make([]byte, 500+r.IntN(4000))
 	for i := range choices {
 		choices[i] = byte(r.Uint32())
 	}

@@ -1,6 +1,7 @@
 package gen
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -94,32 +95,19 @@ func (g *generator) constant(t wasm.ValType) {
 		}
 		return v
 	}
-	edge := g.below(3)
+	kind := g.below(3) // a small number, one at an edge, any
+	small := g.below(128)
 	switch t {
-	case wasm.I32, wasm.F32:
-		v := uint32(g.below(128))
-		switch edge {
-		case 1:
-			v = pick(g, edges32)
-		case 2:
-			v = uint32(bits(4))
-		}
-		if t == wasm.F32 {
-			g.emit(wasm.OpF32Const, uint64(v))
-		} else {
-			g.i32(int32(v))
-		}
-	case wasm.I64, wasm.F64:
-		v := uint64(g.below(128))
-		switch edge {
-		case 1:
-			v = pick(g, edges64)
-		case 2:
-			v = bits(8)
-		}
-		g.emit(map[wasm.ValType]wasm.Op{wasm.I64: wasm.OpI64Const, wasm.F64: wasm.OpF64Const}[t], v)
+	case wasm.I32:
+		g.i32(int32([]uint32{uint32(small), pick(g, edges32), uint32(bits(4))}[kind]))
+	case wasm.F32:
+		g.emit(wasm.OpF32Const, []uint64{uint64(math.Float32bits(float32(small))), uint64(pick(g, edges32)), bits(4)}[kind])
+	case wasm.I64:
+		g.emit(wasm.OpI64Const, []uint64{uint64(small), pick(g, edges64), bits(8)}[kind])
+	case wasm.F64:
+		g.emit(wasm.OpF64Const, []uint64{math.Float64bits(float64(small)), pick(g, edges64), bits(8)}[kind])
 	case wasm.FuncRef:
-		if len(g.refs) > 0 && edge > 0 {
+		if len(g.refs) > 0 && kind > 0 {
 			g.emit(wasm.OpRefFunc, uint64(pick(g, g.refs)))
 			return
 		}
