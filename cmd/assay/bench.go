@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -112,8 +114,12 @@ func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err 
 		return err
 	}
 	if o.profile != nil {
-		if err := o.profile.write(solverNames(epoch)); err != nil {
+		names := solverNames(epoch)
+		if err := o.profile.write(names); err != nil {
 			return err
+		}
+		if unnamed := o.profile.unnamed(names); len(unnamed) > 0 {
+			fmt.Fprintf(s.err, "assay: hint: the functions of %s have no names: build Go without -s; scripts have none\n", strings.Join(unnamed, ", "))
 		}
 	}
 	if o.log {

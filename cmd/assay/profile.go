@@ -4,11 +4,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/google/pprof/profile"
 
+	"github.com/subnet112/assay/intent"
 	"github.com/subnet112/assay/sandbox"
 )
 
@@ -26,6 +30,24 @@ func newProfiler(path string) (*profiler, error) {
 		return nil, usagef("--profile %s: %w", path, withoutPath(err))
 	}
 	return &profiler{path: path, file: f}, nil
+}
+
+// unnamed tells for which solvers most of the fuel is in functions without names.
+func (p *profiler) unnamed(names map[string]string) (out []string) {
+	all, without := map[string]uint64{}, map[string]uint64{}
+	for _, s := range p.fuel.Samples() {
+		solver := names[hex.EncodeToString(s.Subject[:])]
+		all[solver] += s.Fuel
+		if strings.HasPrefix(s.Stack[len(s.Stack)-1], "function ") {
+			without[solver] += s.Fuel
+		}
+	}
+	for _, solver := range slices.Sorted(maps.Keys(all)) {
+		if without[solver] > all[solver]/2 {
+			out = append(out, intent.Quoted(solver, 60))
+		}
+	}
+	return out
 }
 
 // write makes the file: a pprof profile, gzipped. names gives solvers their

@@ -63,8 +63,8 @@ func run(ctx context.Context, args []string, s streams) int {
 	root := &cobra.Command{
 		Use:   "assay",
 		Short: "Benchmark solvers that turn intents into execution plans",
-		Long: `assay runs solvers as untrusted WebAssembly, executes their plans on
-forked-chain snapshots and scores what really happened.
+		Long: `assay runs solvers as untrusted WebAssembly or JavaScript, executes their
+plans on forked-chain snapshots and scores what really happened.
 ` + exitStatus,
 		Version:       buildVersion(),
 		SilenceErrors: true,
