@@ -25,10 +25,10 @@ func TestFramesOfManyValues(t *testing.T) {
 		}
 		return body
 	}
-	// merged gives a thousand variables another value on each of many ways to
+	// merged gives variables another value on each of many ways to
 	// where they meet.
 	merged := func(ways int) (body []byte) {
-		const variables = 900
+		const variables = 400
 		for range ways {
 			body = append(body, 0x02, 0x40)
 		}
@@ -47,7 +47,7 @@ func TestFramesOfManyValues(t *testing.T) {
 		body   []byte
 	}{
 		{"values over calls", 1, kept(20)},
-		{"variables that meet", 900, merged(900)},
+		{"variables that meet", 400, merged(400)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &wt.Module{}

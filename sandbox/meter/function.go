@@ -22,11 +22,12 @@ type function struct {
 	branches int  // points of control
 	dead     bool // no instruction here is ever reached
 
-	segment segment
-	entry   int  // fuel of the first segment, which is charged at the entry
-	total   int  // fuel of all segments
-	nests   bool // it calls functions that aren't imported
-	tests   bool // it has calls, loops, or costs that depend on operands
+	segment  segment
+	untested int  // most fuel since a test, on any way that leads here
+	entry    int  // fuel of the first segment, which is charged at the entry
+	total    int  // fuel of all segments
+	nests    bool // it calls functions that aren't imported
+	tests    bool // it has calls, loops, or costs that depend on operands
 
 	nan wasm.ValType // a NaN of this type may be on top, not yet canonical; 0 = none
 
@@ -48,6 +49,7 @@ type frame struct {
 	results  int
 	dead     bool // it began where nothing is reached
 	targeted bool // a branch leads to its label
+	untested int  // most fuel since a test on the ways that lead to its end
 	sets     int  // assignments before it began
 }
 
@@ -139,9 +141,10 @@ func (f *function) charge(fuel int) {
 	if f.dead || fuel == 0 {
 		return
 	}
-	if f.segment.fuel > SegmentFuel {
+	if f.untested > SegmentFuel {
 		f.begin(true)
 	}
+	f.untested += fuel
 	if f.segment.at == unplaced {
 		f.place(false)
 	}
@@ -165,6 +168,7 @@ func (f *function) place(test bool) {
 	f.code = f.appendCharge(f.code, 0, test)
 	f.size.made(2)
 	if test {
+		f.untested = 0
 		f.tested()
 	}
 }

@@ -26,6 +26,7 @@ func (w *writer) initHelper(segment uint32) uint32 {
 			w.inits = map[uint32]uint32{}
 		}
 		index = w.add(func() wasm.Code { return w.initCode(segment) })
+		w.work += workInit
 		w.inits[segment] = index
 	}
 	return index

@@ -73,7 +73,7 @@ var simple = func() (t [256]struct {
 	for _, op := range []wasm.Op{wasm.OpLocalGet, wasm.OpLocalSet, wasm.OpLocalTee} {
 		t[op].kind = kindLocal
 	}
-	for _, op := range []wasm.Op{wasm.OpGlobalGet, wasm.OpGlobalSet, wasm.OpRefFunc, wasm.OpMemoryGrow, wasm.OpTableSet} {
+	for _, op := range []wasm.Op{wasm.OpGlobalGet, wasm.OpGlobalSet, wasm.OpRefFunc, wasm.OpMemoryGrow, wasm.OpTableSet, wasm.OpSelectT} {
 		t[op].kind = kindSpecial
 	}
 	return t
@@ -127,7 +127,7 @@ func (f *function) plain(in *wasm.Instr) error {
 		}
 		return f.helper(f.w.initHelper(uint32(in.Imm)))
 	}
-	// In their shortest form: wazero reads only a byte of what follows a prefix.
+	// In their shortest form: wazero takes some numbers for single bytes.
 	f.code = wasm.AppendInstr(f.code, in)
 	return nil
 }
@@ -239,6 +239,7 @@ func (f *function) open(in *wasm.Instr) error {
 		f.begin(true)
 	case wasm.OpIf:
 		f.begin(false)
+		f.frames[len(f.frames)-1].untested = f.untested // on the way around it
 	}
 	return f.push(params)
 }
@@ -261,6 +262,7 @@ func (f *function) otherwise(in *wasm.Instr) error {
 	}
 	top.op = wasm.OpElse
 	f.begin(false)
+	f.untested, top.untested = top.untested, f.reaching(top.untested)
 	f.code = append(f.code, in.Raw...)
 	f.dead, f.height = top.dead, top.base
 	return f.push(top.params)
@@ -271,6 +273,9 @@ func (f *function) close(in *wasm.Instr) error {
 	f.frames = f.frames[:len(f.frames)-1]
 	// Where control meets that of elsewhere, a segment ends. A loop is left at its
 	// end only, and so is a block that nothing branches out of.
+	if top.op != wasm.OpLoop {
+		f.untested = f.reaching(top.untested)
+	}
 	if top.targeted || top.op == wasm.OpIf || top.op == wasm.OpElse {
 		f.size.merged(top.sets, int(f.locals), top.params+top.results)
 	}
@@ -289,12 +294,23 @@ func (f *function) close(in *wasm.Instr) error {
 	return f.push(top.results)
 }
 
+// reaching is the most fuel since a test where the way from here, if there is one,
+// meets others.
+func (f *function) reaching(others int) int {
+	if f.dead {
+		return others
+	}
+	return max(others, f.untested)
+}
+
 // label marks the block that many levels out as the target of a branch.
 func (f *function) label(depth uint64) error {
 	if depth >= uint64(len(f.frames)) {
 		return f.invalid("branch to level %s of %s", thousands(depth), thousands(len(f.frames)))
 	}
-	f.frames[len(f.frames)-1-int(depth)].targeted = true
+	target := &f.frames[len(f.frames)-1-int(depth)]
+	target.targeted = true
+	target.untested = max(target.untested, f.untested)
 	return nil
 }
 
@@ -336,6 +352,7 @@ func (f *function) brTable(targets []uint32) error {
 	if n := len(targets); n > MaxBrTable {
 		return tooBig("function %s has a br_table of %s targets, limit %s", thousands(f.index), thousands(n), thousands(MaxBrTable))
 	}
+	f.work += workTarget * len(targets)
 	if f.w.targets += len(targets); f.w.targets > MaxBrTables {
 		return tooBig("the br_tables up to function %s have %s targets in all, limit %s",
 			thousands(f.index), thousands(f.w.targets), thousands(MaxBrTables))
@@ -370,6 +387,8 @@ func (f *function) call(in *wasm.Instr, t wasm.FuncType, imported bool) error {
 		f.code = append(f.code, in.Raw...)
 	}
 	f.load()
+	f.untested += leafFuel // the callee's, which may have no test
+	f.work += len(t.Params) + len(t.Results)
 	f.size.called(len(t.Params), len(t.Results))
 	return f.push(len(t.Results))
 }

@@ -45,8 +45,13 @@ var work = func() (t [256]uint8) {
 	return t
 }()
 
-// workPrefixed is work for opcodes behind the prefix 0xfc.
-const workPrefixed = 25
+// Work of what isn't one opcode.
+const (
+	workPrefixed = 25  // an opcode behind the prefix 0xfc
+	workTarget   = 20  // a target of br_table
+	workMerge    = 10  // a variable that may have two values where control meets
+	workInit     = 600 // memory.init of another data segment: a function of the rewrite's
+)
 
 // branching is how many points of control an instruction makes, the tests of the
 // rewrite included. The compiler's work goes with their square in a function.
@@ -68,6 +73,7 @@ const branchingShift = 7
 // admitWork adds what a function is for the compiler.
 func (f *function) admitWork() error {
 	w := f.w
+	f.work += workMerge * f.size.merges
 	if f.work > MaxFunctionWork {
 		return tooBig("function %s is too much for the compiler: %s units of work, limit %s",
 			thousands(f.index), thousands(f.work), thousands(MaxFunctionWork))
