@@ -176,7 +176,79 @@ func largestModule(t *testing.T, name string) []byte {
 	if body, ok := strings.CutPrefix(name, "bodies of "); ok {
 		return mostFilled(t, bodies[body](), sandbox.DefaultModuleBytes-64<<10)
 	}
+	if build := repeated[name]; build != nil {
+		e := newEngine(t, sandbox.Config{Interpreter: true})
+		return build(sort.Search(5000, func(n int) bool {
+			_, err := e.Check(build(n+1), sandbox.Profile{Name: "large"})
+			return err != nil
+		}))
+	}
 	return largest[name]()
+}
+
+// repeated are modules of n functions, as many as are admitted.
+var repeated = map[string]func(n int) []byte{
+	"loops over variables": func(n int) []byte {
+		m := largeModule()
+		var body []byte
+		for range 20 {
+			body = append(body, 0x03, 0x40)
+			for v := range uint32(800) {
+				body = wt.Seq(body, wt.LocalGet(v+1), wt.I64Const(1), []byte{0x7c}, wt.LocalSet(v+1))
+			}
+			body = wt.Seq(body, wt.LocalGet(0), wt.BrIf(0), wt.End)
+		}
+		for range n {
+			m.Func("", []byte{wt.I32}, nil, bytes.Repeat([]byte{wt.I64}, 800), body)
+		}
+		return m.Bytes()
+	},
+	"ways that meet": func(n int) []byte {
+		m := largeModule()
+		const ways, variables = 300, 300
+		body := bytes.Repeat([]byte{0x02, 0x40}, ways)
+		for way := range uint32(ways) {
+			v := way%variables + 1
+			body = wt.Seq(body, wt.LocalGet(v), wt.I64Const(1), []byte{0x7c}, wt.LocalSet(v), wt.LocalGet(0), wt.BrIf(uint32(ways)-1-way))
+		}
+		for way := range uint32(ways) {
+			body = wt.Seq(body, wt.End, wt.LocalGet(1), wt.LocalGet(way%variables+1), []byte{0x85}, wt.LocalSet(1))
+		}
+		for range n {
+			m.Func("", []byte{wt.I32}, nil, bytes.Repeat([]byte{wt.I64}, variables), body)
+		}
+		return m.Bytes()
+	},
+	"calls of many values": func(n int) []byte {
+		m := largeModule()
+		many := bytes.Repeat([]byte{wt.I32}, 1000)
+		f := m.Func("", many, many, nil, func() (body []byte) {
+			for v := range uint32(1000) {
+				body = append(body, wt.LocalGet(v)...)
+			}
+			return body
+		}())
+		for range n {
+			m.Func("", nil, nil, nil, bytes.Repeat(wt.I32Const(1), 1000), bytes.Repeat(wt.Call(f), 500), bytes.Repeat(wt.Drop, 1000))
+		}
+		return m.Bytes()
+	},
+	"memory.init of many segments": func(n int) []byte {
+		m := largeModule()
+		for i := range uint32(20 * n) {
+			m.PassiveData([]byte{1})
+			m.Func("", nil, nil, nil, wt.I32Const(0), wt.I32Const(0), wt.I32Const(1), []byte{0xfc, 8}, wt.U32(i), []byte{0})
+		}
+		return m.Bytes()
+	},
+	"targets of br_table": func(n int) []byte {
+		m := largeModule()
+		table := wt.Seq(wt.I32Const(0), []byte{0x0e}, wt.U32(4000), make([]byte, 4001))
+		for range n {
+			m.Func("", nil, nil, nil, wt.Block(table), wt.Block(table), wt.Block(table), wt.Block(table))
+		}
+		return m.Bytes()
+	},
 }
 
 // mostFilled finds the largest function that is admitted, and how many of them are.
@@ -206,6 +278,9 @@ func TestLargestModules(t *testing.T) {
 	}
 	var names []string
 	for name := range largest {
+		names = append(names, name)
+	}
+	for name := range repeated {
 		names = append(names, name)
 	}
 	for name := range bodies {

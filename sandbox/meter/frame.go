@@ -24,6 +24,7 @@ type frameSize struct {
 	sets   int // assignments to variables, of the rewrite's own and the compiler's too
 	merges int // values that stand for a variable where control meets
 	args   int // most parameters and results of a call
+	work   int // for the compiler, of merges
 }
 
 // made counts the values of an instruction that isn't a call.
@@ -39,7 +40,9 @@ func (s *frameSize) called(params, results int) {
 // merged counts the variables that may have two values where control meets: those
 // that were assigned since sets, and no more than there are.
 func (s *frameSize) merged(sets, variables, operands int) {
-	s.merges += min(s.sets-sets, variables+callValues) + operands
+	n := min(s.sets-sets, variables+callValues) + operands
+	s.merges += n
+	s.work += n * (workMerge + variables/100)
 }
 
 // frame is the depth that a call of the function costs.

@@ -49,7 +49,7 @@ var work = func() (t [256]uint8) {
 const (
 	workPrefixed = 25  // an opcode behind the prefix 0xfc
 	workTarget   = 20  // a target of br_table
-	workMerge    = 10  // a variable that may have two values where control meets
+	workMerge    = 4   // a variable that may have two values where control meets; one more for each 100 variables
 	workInit     = 600 // memory.init of another data segment: a function of the rewrite's
 )
 
@@ -73,7 +73,7 @@ const branchingShift = 7
 // admitWork adds what a function is for the compiler.
 func (f *function) admitWork() error {
 	w := f.w
-	f.work += workMerge * f.size.merges
+	f.work += f.size.work
 	if f.work > MaxFunctionWork {
 		return tooBig("function %s is too much for the compiler: %s units of work, limit %s",
 			thousands(f.index), thousands(f.work), thousands(MaxFunctionWork))
