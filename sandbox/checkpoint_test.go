@@ -286,3 +286,76 @@ func TestResumeIsConcurrent(t *testing.T) {
 	}
 	all.Wait()
 }
+
+// An instance is put back in place if it lives, is of the module, and has no more
+// memory than the checkpoint. Otherwise it is closed and there is a fresh one.
+func TestWhatIsPutBackInPlace(t *testing.T) {
+	e := newEngine(t, sandbox.Config{})
+	m, err := e.Compile(t.Context(), growing(3), probeProfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := e.Compile(t.Context(), growing(2), probeProfile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A guest has one page, and three after the first of its calls, which it counts.
+	after := func(m *sandbox.Module, calls int) *sandbox.Instance {
+		i := instantiate(t, m, sandbox.Env{})
+		for range calls {
+			if _, err := i.Call(t.Context(), run()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return i
+	}
+	for _, tt := range []struct {
+		name    string
+		calls   int // before the checkpoint
+		old     func() *sandbox.Instance
+		inPlace bool
+	}{
+		{"where it is", 2, func() *sandbox.Instance { return after(m, 2) }, true},
+		{"with as much memory", 1, func() *sandbox.Instance { return after(m, 5) }, true},
+		{"with less memory", 2, func() *sandbox.Instance { return after(m, 0) }, true},
+		{"with more memory", 0, func() *sandbox.Instance { return after(m, 1) }, false},
+		{"dead", 2, func() *sandbox.Instance {
+			i := after(m, 2)
+			c := run()
+			c.Fuel = 1
+			if _, err := i.Call(t.Context(), c); causeOf(err) != sandbox.CauseFuel {
+				t.Fatal(err)
+			}
+			return i
+		}, false},
+		{"closed", 2, func() *sandbox.Instance {
+			i := after(m, 2)
+			i.Close(context.Background())
+			return i
+		}, false},
+		{"of another module", 2, func() *sandbox.Instance { return after(other, 2) }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := after(m, tt.calls).Checkpoint()
+			if err != nil {
+				t.Fatal(err)
+			}
+			old := tt.old()
+			i, err := c.Resume(t.Context(), sandbox.Env{}, old)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer i.Close(context.Background())
+			if (i == old) != tt.inPlace {
+				t.Errorf("in place: %v", i == old)
+			}
+			r, err := i.Call(t.Context(), run())
+			if err != nil || int(r.Status) != tt.calls+1 || r.Usage.PeakPages != 3 {
+				t.Errorf("call %d counts %d, has %d pages, %v", tt.calls+1, r.Status, r.Usage.PeakPages, err)
+			}
+			if _, err := old.Call(t.Context(), run()); !tt.inPlace && !errors.Is(err, sandbox.ErrDead) {
+				t.Errorf("the old one's Call() = %v", err)
+			}
+		})
+	}
+}

@@ -67,21 +67,21 @@ func validity(t rapid.TB, module []byte) (valid, rewritten bool) {
 	if err != nil {
 		return false, false
 	}
-	// wazero reads some custom sections; the rewrite drops them all.
-	if len(m.Customs) > 0 {
-		m.Customs = nil
-		module = m.EncodeVerbatim()
+	err = validate(after.Bytes)
+	// wazero refuses some modules that are valid, for numbers that are padded and
+	// for custom sections. The rewrite leaves neither.
+	m.Customs = nil
+	if plain := validate(m.Encode()); (plain == nil) != (err == nil) {
+		t.Errorf("% x\nwazero of the module: %v\nrewritten: %v", module, plain, err)
 	}
-	original := validate(t, module)
-	err = validate(t, after.Bytes)
-	if (original == nil) != (err == nil) {
-		t.Errorf("% x\nthe original: %v\nrewritten: %v", module, original, err)
+	if err != nil && validate(module) == nil {
+		t.Errorf("% x\nwazero takes the module, and rewritten not: %v", module, err)
 	}
 	return err == nil, true
 }
 
 // validate is wazero's error of a module, whatever it imports.
-func validate(t rapid.TB, module []byte) error {
+func validate(module []byte) error {
 	config := wazero.NewRuntimeConfigInterpreter().WithCoreFeatures(api.CoreFeaturesV2.SetEnabled(api.CoreFeatureSIMD, false))
 	r := wazero.NewRuntimeWithConfig(context.Background(), config)
 	defer r.Close(context.Background())
