@@ -57,7 +57,7 @@ func TestProcessorsAgree(t *testing.T) {
 	if soak() {
 		all, n = sessions(t, seed), 50
 	} else {
-		all = append(all, generated(seed)[:50]...)
+		all = append(all, generated(seed)[:20]...)
 	}
 	var journeys []journey
 	var want [][]course

@@ -59,7 +59,10 @@ func TestEnginesAgree(t *testing.T) {
 			}
 			once := time.Since(began) - ready
 			n := 50
-			if s.Long && !soak() {
+			switch {
+			case underRaceDetector(): // which watches every step of the interpreter
+				n = 1
+			case s.Long && !soak():
 				n = 5
 			}
 			for _, fuel := range s.cuts(seed, want, n) {

@@ -93,7 +93,7 @@ func hostiles(t *testing.T) (all []*session) {
 	t.Helper()
 	modules := map[string][]byte{}
 	for _, g := range hostile.All() {
-		if g.End.Reason != "" || g.Large && !soak() {
+		if g.End.Reason != "" || (g.Large || underRaceDetector()) && !soak() {
 			continue
 		}
 		s := &session{Name: g.Name, Profile: hostileProfile(g), Fuel: endless, Reads: g.Reads}
@@ -111,7 +111,7 @@ func hostiles(t *testing.T) (all []*session) {
 		if g.Endless() {
 			fuel = 500_000
 		}
-		s.Long = g.Script != "" || g.Go || g.Reads == hostile.Chain || fuel > hostile.DefaultFuel
+		s.Long = g.Script != "" || g.Go || g.Reads == hostile.Chain || g.End.Cause == sandbox.CauseMemory || fuel > hostile.DefaultFuel
 		if g.Script != "" {
 			s.Profile.Exports = s.Profile.Exports[1:]
 			s.load(t, g.Script)
@@ -150,7 +150,10 @@ func hostileModule(t *testing.T, g hostile.Guest) (module []byte) {
 // generated are modules of random choices, many runs of each.
 func generated(seed uint64) (all []*session) {
 	n := uint64(300)
-	if soak() {
+	switch {
+	case underRaceDetector():
+		n = 20
+	case soak():
 		n = 10_000
 	}
 	for k := range n {
