@@ -42,7 +42,8 @@ type Usage struct {
 
 // A ReadFunc serves one rpc: a request to a chain. The request is the callee's
 // to keep. ctx ends with the call's wall limit, and it must then return within
-// 10 ms. An error is the host's own and ends the call.
+// 10 ms. It must not wait for another guest of the engine. An error is the host's
+// own and ends the call.
 type ReadFunc func(ctx context.Context, chain uint64, req []byte) (Reply, error)
 
 // A Reply is what a read gave.

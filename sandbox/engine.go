@@ -57,7 +57,8 @@ type Config struct {
 const InterpreterWalls = 50
 
 // An Engine compiles modules and holds the compiled code. Its methods may be
-// called from any goroutine.
+// called from any goroutine. As many guests run at the same time as there were
+// processors for Go when it was made; others wait.
 type Engine struct {
 	config      Config
 	interpreter bool
@@ -70,6 +71,7 @@ type Engine struct {
 	mu     sync.Mutex
 	closed bool
 	busy   sync.WaitGroup // compilations and calls
+	seats  chan struct{}  // of guests that run
 	code   map[[32]byte]*compilation
 
 	probing sync.Mutex
@@ -105,6 +107,7 @@ func New(ctx context.Context, c Config) (*Engine, error) {
 		interpreter: c.Interpreter || !compilerSupported(),
 		children:    newChildren(),
 		code:        map[[32]byte]*compilation{},
+		seats:       make(chan struct{}, runtime.GOMAXPROCS(0)),
 	}
 	e.ctx, e.close = context.WithCancelCause(context.Background())
 	if c.CacheDir != "" && !e.interpreter {
@@ -170,6 +173,23 @@ func (e *Engine) enter() error {
 	}
 	e.busy.Add(1)
 	return nil
+}
+
+// sit waits for a processor to run a guest on, so that guests don't slow each
+// other down: a wall limit counts from then. The caller stands up if it is nil.
+// The calibration guest runs in the stead of another.
+func (e *Engine) sit(ctx context.Context, m *Module) (stand func(), err error) {
+	if m.probe {
+		return func() {}, nil
+	}
+	select {
+	case e.seats <- struct{}{}:
+		return func() { <-e.seats }, nil
+	case <-e.ctx.Done():
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // Compile checks a module and compiles it, once per identity: concurrent and

@@ -108,6 +108,11 @@ func (m *Module) Instantiate(ctx context.Context, env Env) (*Instance, error) {
 	}
 	defer m.engine.busy.Done()
 
+	stand, err := m.engine.sit(ctx, m)
+	if err != nil {
+		return nil, fmt.Errorf("instantiate: %w", err)
+	}
+	defer stand()
 	i, err := m.prepare(env)
 	if err != nil {
 		return nil, err
@@ -253,6 +258,11 @@ func (i *Instance) Call(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	defer i.module.engine.busy.Done()
+	stand, err := i.module.engine.sit(ctx, i.module)
+	if err != nil {
+		return Result{}, fmt.Errorf("call %s: %w", c.Export, err)
+	}
+	defer stand()
 
 	f := i.functions[c.Export]
 	if f == nil {
@@ -264,7 +274,7 @@ func (i *Instance) Call(ctx context.Context, c Call) (Result, error) {
 	call.tank.add(0)
 	call.tank.depth.Set(meter.DepthSlots)
 	stack := [1]uint64{uint64(uint32(len(c.Input)))}
-	err := i.run(ctx, call, func(ctx context.Context) error { return f.CallWithStack(ctx, stack[:]) })
+	err = i.run(ctx, call, func(ctx context.Context) error { return f.CallWithStack(ctx, stack[:]) })
 	result := Result{Usage: call.usage, Log: call.logged}
 	if err != nil {
 		return result, fmt.Errorf("call %s: %w", c.Export, err)
