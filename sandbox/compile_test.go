@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -140,11 +139,6 @@ func TestChildFails(t *testing.T) {
 			}
 		})
 	}
-}
-
-func underRaceDetector() bool {
-	info, _ := debug.ReadBuildInfo()
-	return slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // A child gets no environment and no descriptor that this process didn't mark
