@@ -77,6 +77,7 @@ var bounds = wasm.Bounds{
 	Memories:      1,
 	TableElements: MaxTableElements,
 	DataSegments:  MaxDataSegments,
+	Customs:       MaxCustoms,
 	ElemSegments:  MaxTableElements,
 	BodyBytes:     MaxBodyBytes,
 	Params:        MaxParams,

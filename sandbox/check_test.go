@@ -66,6 +66,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"a table with an initializer", raw(4, 1, 0x40, 0, 0x70, 0, 1), sandbox.ReasonFeature, `table section at offset 12: table type 0x40 is not admitted`},
 		{"extended constants", raw(6, 1, wt.I32, 0, 0x41, 1, 0x41, 1, 0x6a, 0x0b), sandbox.ReasonFeature, `global section at offset 18: instruction 0x6a is not admitted in a constant expression`},
 
+		{"1,001 custom sections", append(wt.Header(), bytes.Repeat([]byte{0, 1, 0}, 1001)...), sandbox.ReasonSize, "custom section at offset 10: 1,001 custom sections, limit 1,000"},
 		{"an imported memory", bare(func(m *wt.Module) { m.ImportRaw("env", "memory", wt.KindMemory, []byte{0, 1}) }), sandbox.ReasonImport, `memory "env"."memory" is imported, only functions may be`},
 		{"an imported table", bare(func(m *wt.Module) { m.ImportRaw("env", "t", wt.KindTable, []byte{0x70, 0, 1}) }), sandbox.ReasonImport, `table "env"."t" is imported, only functions may be`},
 		{"an imported global", bare(func(m *wt.Module) { m.ImportRaw("env", "g", wt.KindGlobal, []byte{wt.I32, 0}) }), sandbox.ReasonImport, `global "env"."g" is imported, only functions may be`},

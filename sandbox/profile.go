@@ -56,6 +56,7 @@ const (
 	MaxExports       = 10_000  // exports
 	MaxTableElements = 100_000 // initial elements of the table, and entries of all element segments
 	MaxDataSegments  = 100_000 // data segments
+	MaxCustoms       = 1_000   // custom sections
 	MaxBodyBytes     = 2 << 20 // bytes of one function
 	MaxParams        = 1_000   // parameters, and results, of one function
 	MaxLocals        = 1_000   // local variables of one function

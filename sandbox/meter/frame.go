@@ -42,7 +42,7 @@ func (s *frameSize) called(params, results int) {
 func (s *frameSize) merged(sets, variables, operands int) {
 	n := min(s.sets-sets, variables+callValues) + operands
 	s.merges += n
-	s.work += n * (workMerge + variables/100)
+	s.work += n * (workMerge + variables/32)
 }
 
 // frame is the depth that a call of the function costs.

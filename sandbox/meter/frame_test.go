@@ -28,7 +28,7 @@ func TestFramesOfManyValues(t *testing.T) {
 	// merged gives variables another value on each of many ways to
 	// where they meet.
 	merged := func(ways int) (body []byte) {
-		const variables = 400
+		const variables = 300
 		for range ways {
 			body = append(body, 0x02, 0x40)
 		}
@@ -47,7 +47,7 @@ func TestFramesOfManyValues(t *testing.T) {
 		body   []byte
 	}{
 		{"values over calls", 1, kept(20)},
-		{"variables that meet", 400, merged(400)},
+		{"variables that meet", 300, merged(300)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &wt.Module{}

@@ -388,7 +388,7 @@ func (f *function) call(in *wasm.Instr, t wasm.FuncType, imported bool) error {
 	}
 	f.load()
 	f.untested += leafFuel // the callee's, which may have no test
-	f.work += len(t.Params) + len(t.Results)
+	f.work += (len(t.Params) + len(t.Results)) * workOperand / 4
 	f.size.called(len(t.Params), len(t.Results))
 	return f.push(len(t.Results))
 }

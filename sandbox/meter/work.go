@@ -49,7 +49,8 @@ var work = func() (t [256]uint8) {
 const (
 	workPrefixed = 25  // an opcode behind the prefix 0xfc
 	workTarget   = 20  // a target of br_table
-	workMerge    = 4   // a variable that may have two values where control meets; one more for each 100 variables
+	workMerge    = 4   // a variable that may have two values where control meets; one more for each 32 variables
+	workOperand  = 5   // four parameters or results of a call
 	workInit     = 600 // memory.init of another data segment: a function of the rewrite's
 )
 

@@ -13,6 +13,7 @@ type Bounds struct {
 	ElemSegments  int // element segments
 	TableElements int // initial elements of a table, and entries of all element segments
 	DataSegments  int // data segments
+	Customs       int // custom sections
 	BodyBytes     int // bytes of one function, its declarations of locals included
 	Params        int // parameters of one type
 	Results       int // results of one type

@@ -4,7 +4,12 @@ import "slices"
 
 func (d *decoder) customSection() {
 	if d.m.Customs == nil {
-		d.m.Customs = make([]Custom, 0, d.customs())
+		n := d.customs()
+		if limit := d.bounds.Customs; limit > 0 && n > limit {
+			d.tooBig("%s custom sections, limit %s", Thousands(n), Thousands(limit))
+			return
+		}
+		d.m.Customs = make([]Custom, 0, n)
 	}
 	name := d.name()
 	d.m.Customs = append(d.m.Customs, Custom{Name: name, Bytes: d.bytes(uint32(d.left()))})
