@@ -28,6 +28,7 @@ type session struct {
 	Steps   []step
 	Reads   hostile.Reads // what serves its reads
 	Long    bool          // it takes long and says little that others don't
+	Large   bool          // it takes minutes on the interpreter
 }
 
 // A step is one call.
@@ -62,6 +63,8 @@ func TestEnginesAgree(t *testing.T) {
 			switch {
 			case underRaceDetector(): // which watches every step of the interpreter
 				n = 1
+			case s.Large:
+				n = 3
 			case s.Long && !soak():
 				n = 5
 			}

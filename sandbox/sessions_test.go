@@ -96,7 +96,7 @@ func hostiles(t *testing.T) (all []*session) {
 		if g.End.Reason != "" || (g.Large || underRaceDetector()) && !soak() {
 			continue
 		}
-		s := &session{Name: g.Name, Profile: hostileProfile(g), Fuel: endless, Reads: g.Reads}
+		s := &session{Name: g.Name, Profile: hostileProfile(g), Fuel: endless, Reads: g.Reads, Large: g.Large}
 		key := moduleKey(g)
 		if s.Module = modules[key]; s.Module == nil {
 			s.Module = hostileModule(t, g)
