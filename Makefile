@@ -38,7 +38,7 @@ bench: build solvers ## run one benchmark epoch over the embedded fixtures
 
 .PHONY: test
 test: ## run every test
-	@go test ./...
+	@go test -timeout 25m ./...
 
 .PHONY: test-race
 test-race: ## run every test under the race detector (needs a C compiler)

@@ -178,7 +178,8 @@ func largestModule(t *testing.T, name string) []byte {
 	}
 	if build := repeated[name]; build != nil {
 		e := newEngine(t, sandbox.Config{Interpreter: true})
-		return build(sort.Search(5000, func(n int) bool {
+		each := len(build(2)) - len(build(1))
+		return build(sort.Search(sandbox.DefaultModuleBytes/each, func(n int) bool {
 			_, err := e.Check(build(n+1), sandbox.Profile{Name: "large"})
 			return err != nil
 		}))
