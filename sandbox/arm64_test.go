@@ -52,18 +52,19 @@ func TestProcessorsAgree(t *testing.T) {
 		t.Fatalf("build for arm64: %v\n%s", err, text)
 	}
 
-	seed, n := randomSeed(t), 5
-	all := languages(t)
+	seed := randomSeed(t)
+	all := append(languages(t), generated(seed)[:20]...)
 	if soak() {
-		all, n = sessions(t, seed), 50
-	} else {
-		all = append(all, generated(seed)[:20]...)
+		all = sessions(t, seed)
 	}
 	var journeys []journey
 	var want [][]course
 	for _, s := range all {
 		m := s.on(t, sandbox.Config{})
-		whole := m.run(t, s.Fuel)
+		whole, n := m.run(t, s.Fuel), s.often()
+		if !soak() {
+			n = min(n, 5)
+		}
 		j := journey{s, append([]uint64{s.Fuel}, s.cuts(seed, whole, n)...)}
 		journeys, want = append(journeys, j), append(want, m.courses(t, j))
 	}

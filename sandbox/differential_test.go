@@ -59,16 +59,7 @@ func TestEnginesAgree(t *testing.T) {
 				t.Errorf("to its end (-compiler +interpreter):\n%s", diff)
 			}
 			once := time.Since(began) - ready
-			n := 50
-			switch {
-			case underRaceDetector(): // which watches every step of the interpreter
-				n = 1
-			case s.Large:
-				n = 3
-			case s.Long && !soak():
-				n = 5
-			}
-			for _, fuel := range s.cuts(seed, want, n) {
+			for _, fuel := range s.cuts(seed, want, s.often()) {
 				if diff := cmp.Diff(compiled.run(t, fuel), interpreted.run(t, fuel)); diff != "" {
 					t.Errorf("cut off after %d (-compiler +interpreter):\n%s", fuel, diff)
 				}
@@ -76,6 +67,19 @@ func TestEnginesAgree(t *testing.T) {
 			t.Logf("spent %d, %s; made in %v, run in %v, cut in %v", want.Spent, want.last(), ready, once, time.Since(began)-ready-once)
 		})
 	}
+}
+
+// often is how many times it is cut off.
+func (s *session) often() int {
+	switch {
+	case underRaceDetector(): // which watches every step of the interpreter
+		return 1
+	case s.Large:
+		return 3
+	case s.Long && !soak():
+		return 5
+	}
+	return 50
 }
 
 // cuts are amounts of fuel that aren't enough.
