@@ -88,6 +88,7 @@ func (g guest) profile() sandbox.Profile {
 	p := harness.Profile
 	if g.script {
 		p.Exports = append([]sandbox.Export{{Name: exportLoad}}, p.Exports...)
+		p.KnownFrames = true // it is the host's own engine
 	}
 	return p
 }
