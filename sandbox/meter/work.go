@@ -5,7 +5,7 @@ import "github.com/subnet112/assay/sandbox/wasm"
 // Limits of what code may be for the compiler, in units of about a microsecond of
 // an ordinary processor: so that a module takes less than half of the time, and a
 // function less than half of the memory, that a process that compiles may take. A
-// Go solver of 3 MB of code is 5 million, its largest function 200 thousand.
+// Go solver of 3 MB of code is 10 million, its largest function 150 thousand.
 const (
 	MaxWork         = 22_000_000 // all functions, branching included
 	MaxFunctionWork = 2_200_000  // one function, without: it takes time, not memory
