@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"errors"
-	"strconv"
-	"unicode/utf8"
 
 	"github.com/subnet112/assay/sandbox/wasm"
 )
@@ -61,19 +59,7 @@ const (
 	CauseExit        = "exit"         // it called proc_exit
 )
 
-// quoted makes text of a guest printable on one line: control and bidi
-// characters escaped, at most 200 runes.
-func quoted(s string) string {
-	const limit = 200
-	for i, n := 0, 0; i < len(s); n++ {
-		if n == limit {
-			return strconv.Quote(s[:i]) + "…"
-		}
-		_, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-	}
-	return strconv.Quote(s)
-}
+func quoted(s string) string { return wasm.Quoted(s) }
 
 // thousands prints a count with separators.
 func thousands[T ~int | ~int64 | ~uint32 | ~uint64](n T) string { return wasm.Thousands(n) }

@@ -137,7 +137,7 @@ type writer struct {
 func (w *writer) checkNames() error {
 	for _, i := range w.in.Imports {
 		if i.Kind != wasm.KindFunc {
-			return invalid("import %s.%s is no function", strconv.Quote(i.Module), strconv.Quote(i.Name))
+			return invalid("import %s.%s is no function", wasm.Quoted(i.Module), wasm.Quoted(i.Name))
 		}
 		if i.Module == ImportModule && i.Name == ImportName {
 			return invalid("import %s.%s is the sandbox's own", i.Module, i.Name)
@@ -145,7 +145,7 @@ func (w *writer) checkNames() error {
 	}
 	for _, x := range w.in.Exports {
 		if strings.HasPrefix(x.Name, Prefix) {
-			return invalid("export %s: names that begin with %q are the sandbox's own", strconv.Quote(x.Name), Prefix)
+			return invalid("export %s: names that begin with %q are the sandbox's own", wasm.Quoted(x.Name), Prefix)
 		}
 	}
 	return nil

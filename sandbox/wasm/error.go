@@ -23,8 +23,9 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s at offset %s: %s", e.What, Thousands(e.Offset), e.Detail)
 }
 
-// quoted makes text of a module printable, and cuts it after 200 characters.
-func quoted(s string) string {
+// Quoted makes text of a guest printable on one line: control and bidi
+// characters escaped, at most 200 runes.
+func Quoted(s string) string {
 	const limit = 200
 	for i, n := 0, 0; i < len(s); n++ {
 		if n == limit {

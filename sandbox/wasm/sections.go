@@ -193,11 +193,11 @@ func (d *decoder) exportSection() {
 		switch {
 		case d.err != nil:
 		case names[x.Name]:
-			d.fail("%s is exported twice", quoted(x.Name))
+			d.fail("%s is exported twice", Quoted(x.Name))
 		case x.Kind == kindTag:
-			d.feature("export %s: exceptions are not admitted", quoted(x.Name))
+			d.feature("export %s: exceptions are not admitted", Quoted(x.Name))
 		case x.Kind > kindTag || uint64(x.Index) >= uint64(d.declared(x.Kind)):
-			d.fail("export %s names index %s of kind %d, which isn't there", quoted(x.Name), Thousands(x.Index), x.Kind)
+			d.fail("export %s names index %s of kind %d, which isn't there", Quoted(x.Name), Thousands(x.Index), x.Kind)
 		}
 		if d.err != nil {
 			return
