@@ -53,10 +53,31 @@ func TestProcessorsAgree(t *testing.T) {
 	}
 
 	seed := randomSeed(t)
-	all := append(languages(t), generated(seed)[:20]...)
-	if soak() {
-		all = sessions(t, seed)
+	for _, group := range []struct {
+		name     string
+		sessions func() []*session
+	}{
+		{"languages", func() []*session { return languages(t) }},
+		{"hostile", func() []*session { return hostiles(t) }},
+		{"generated", func() []*session { return generated(seed) }},
+	} {
+		t.Run(group.name, func(t *testing.T) {
+			all := group.sessions()
+			switch {
+			case soak():
+			case group.name == "hostile":
+				t.Skip("skipped: hostile guests: ASSAY_SOAK=1 runs them")
+			case group.name == "generated":
+				all = all[:20]
+			}
+			processorsAgree(t, exec.Command(qemu, binary, "-test.run", "^TestProcessorsAgree$", "-test.timeout", "0"), all, seed)
+		})
 	}
+}
+
+// processorsAgree runs sessions here and in another process, which is told by
+// [coursesFile] what to run.
+func processorsAgree(t *testing.T, there *exec.Cmd, all []*session, seed uint64) {
 	var journeys []journey
 	var want [][]course
 	for _, s := range all {
@@ -68,7 +89,7 @@ func TestProcessorsAgree(t *testing.T) {
 		j := journey{s, append([]uint64{s.Fuel}, s.cuts(seed, whole, n)...)}
 		journeys, want = append(journeys, j), append(want, m.courses(t, j))
 	}
-	file := filepath.Join(dir, "courses.json")
+	file := filepath.Join(t.TempDir(), "courses.json")
 	text, err := json.Marshal(journeys)
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
@@ -76,9 +97,8 @@ func TestProcessorsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := exec.Command(qemu, binary, "-test.run", "^TestProcessorsAgree$", "-test.timeout", "0")
-	run.Env = append(os.Environ(), coursesFile+"="+file)
-	if text, err := run.CombinedOutput(); err != nil {
+	there.Env = append(os.Environ(), coursesFile+"="+file)
+	if text, err := there.CombinedOutput(); err != nil {
 		t.Fatalf("on arm64: %v\n%s", err, bytes.ToValidUTF8(text, nil))
 	}
 	var got struct {

@@ -48,9 +48,15 @@ func TestHostileGuests(t *testing.T) {
 			r := l.hold(t, g)
 			median, most := l.pauses.take()
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.Name, r.end, cut(r.detail, 60), ms(r.took), r.spent(), r.rate(), r.late, ms(median), ms(most), r.full)
-			// Half of them: whatever else the host does makes some take long.
-			if median > 10*pauseLimit {
-				t.Errorf("half of the runtime.GC() took more than %v", median)
+			// A guest that holds up the collector does so every time; what else the
+			// host does, now and then.
+			for again := 0; most > 10*pauseLimit; again++ {
+				if again == 2 {
+					t.Fatalf("runtime.GC() took %v, and more than %v three times", most, 10*pauseLimit)
+				}
+				l.pauses.take()
+				l.hold(t, g)
+				_, most = l.pauses.take()
 			}
 		})
 	}

@@ -154,7 +154,7 @@ func generated(seed uint64) (all []*session) {
 	case underRaceDetector():
 		n = 20
 	case soak():
-		n = 10_000
+		n = 2_000
 	}
 	for k := range n {
 		s := &session{Name: fmt.Sprintf("generated %d", seed+k), Module: gen.Module(gen.Seeded(seed + k)), Profile: probeProfile, Fuel: 200_000}
