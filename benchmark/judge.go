@@ -22,7 +22,7 @@ type verdict struct {
 // value: self-test and epoch call it alike. Errors are the core's, never the
 // plan's.
 func (c *prepared) judge(ctx context.Context, seed [32]byte, plan intent.Plan) (verdict, error) {
-	outcome, after, err := c.world.Execute(ctx, c.order, plan)
+	outcome, after, err := c.funded.Execute(ctx, plan)
 	if err != nil {
 		return verdict{}, fmt.Errorf("execute %s: %w", c.id, err)
 	}

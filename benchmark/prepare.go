@@ -33,12 +33,12 @@ type Prepared struct {
 
 // prepared is one intent, ready to be asked and scored.
 type prepared struct {
-	id    string
-	app   *scoring.App
-	order chain.Order
-	world *chain.World
-	task  harness.Task
-	best  string
+	id     string
+	app    *scoring.App
+	funded *chain.Funded
+	world  *chain.World
+	task   harness.Task
+	best   string
 }
 
 // A DroppedApp failed its own known-good plan. Its intents are in no row.
@@ -198,16 +198,16 @@ func (p *Prepared) ready(ctx context.Context, d intent.Definition, app *scoring.
 		return nil, err
 	}
 	world := p.worlds[c.State.ChainID]
-	funded, err := world.FundedView(ctx, order)
+	funded, err := world.Fund(ctx, order)
 	if err != nil {
 		return nil, err
 	}
 	return &prepared{
-		id:    id,
-		app:   app,
-		order: order,
-		world: world,
-		best:  c.Best,
+		id:     id,
+		app:    app,
+		funded: funded,
+		world:  world,
+		best:   c.Best,
 		task: harness.Task{
 			Intent:   d,
 			State:    c.State,
@@ -219,7 +219,7 @@ func (p *Prepared) ready(ctx context.Context, d intent.Definition, app *scoring.
 				Nonce:    c.State.Nonce,
 				Time:     world.Context().Time,
 			},
-			Reads:      p.reads(c.State.ChainID, funded),
+			Reads:      p.reads(c.State.ChainID, funded.View()),
 			AskTrigger: d.Config.TriggerType == intent.TriggerAuto,
 			Truth:      c.Truth,
 			AskQuote:   d.Manifest != nil && len(d.Manifest.Quote) > 0,

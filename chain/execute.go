@@ -23,57 +23,94 @@ import (
 // transactions, and running one the wrong way would measure something else.
 var ErrContractPath = errors.New("contract path not supported by this build")
 
-// Execute runs a plan for an order and measures what it did.
+// A Funded is an order made ready on a world: its owner topped up to the grant,
+// and measured. Plans for one order, of however many solvers, start from it. It
+// is immutable: any number of goroutines may use one.
+type Funded struct {
+	world  *World
+	order  *Order
+	over   *overlay // the grant
+	before balances
+}
+
+// Fund tops the owner of an order up to the grant and measures what Execute
+// measures before a plan. Errors are *[intent.AppFault] where a token's balance
+// cannot be set or read and *[intent.InfraFault] else, a canceled ctx among them;
+// an InfraFault that wraps a *[MissingError] names state the snapshot should have
+// held.
+func (w *World) Fund(ctx context.Context, o Order) (f *Funded, err error) {
+	defer recovered(&err)
+	over, err := w.fund(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	before, err := w.measureBefore(over, &o)
+	if err != nil {
+		return nil, err
+	}
+	return &Funded{world: w, order: &o, over: over, before: before}, nil
+}
+
+// View returns what a solver sees while it plans for the order.
+func (f *Funded) View() *View { return f.world.overlaidView(f.over) }
+
+// Execute runs a plan for the order and measures what it did.
 //
-// The owner is topped up to the grant, then sends each interaction as a
-// transaction of their own in the world's context: nonce from the state, no fee,
-// at most the fork's gas limit for a transaction, the block's and what is left of
-// the order's. A plan is all or nothing: the first interaction that fails ends it.
-// It fails too where it reads state the snapshot does not know, whatever came of
-// it, or leaves a state behind in which that happens to a measurement. It fails
-// where the owner has lost more of any token than the grant: of the order's
-// tokens, and of every contract that an interaction targets, that emitted an
-// event or whose storage changed. An owner who is also the receiver or the block's
-// fee recipient is measured the same way: what they send themselves is not lost.
+// The owner sends each interaction as a transaction of their own in the world's
+// context: nonce from the state, no fee, at most the fork's gas limit for a
+// transaction, the block's and what is left of the order's. A plan is all or
+// nothing: the first interaction that fails ends it. It fails too where it reads
+// state the snapshot does not know, whatever came of it, or leaves a state behind
+// in which that happens to a measurement. It fails where the owner has lost more
+// of any token than the grant: of the order's tokens, and of every contract that
+// an interaction targets, that emitted an event or whose storage changed. An owner
+// who is also the receiver or the block's fee recipient is measured the same way:
+// what they send themselves is not lost.
 //
 // The outcome has a cause for whatever the plan did; the view, nil unless the
 // plan succeeded, reads the state it left behind. The error is an
 // *[intent.AppFault] or an *[intent.InfraFault] and says nothing about the plan;
-// a canceled ctx is one of the latter. Any number of goroutines may call it.
+// a canceled ctx is one of the latter.
+func (f *Funded) Execute(ctx context.Context, p intent.Plan) (*Outcome, *View, error) {
+	return f.execute(ctx, p, nil)
+}
+
+// Execute is [World.Fund] and [Funded.Execute], for one plan.
 func (w *World) Execute(ctx context.Context, o Order, p intent.Plan) (*Outcome, *View, error) {
 	return w.execute(ctx, &o, p, nil)
 }
 
-// execute is Execute under an optional tracer, which changes no result.
-func (w *World) execute(ctx context.Context, o *Order, p intent.Plan, hooks *tracing.Hooks) (out *Outcome, after *View, err error) {
+// execute is Execute under an optional tracer of the plan, which changes no
+// result.
+func (w *World) execute(ctx context.Context, o *Order, p intent.Plan, hooks *tracing.Hooks) (*Outcome, *View, error) {
+	f, err := w.Fund(ctx, *o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.execute(ctx, p, hooks)
+}
+
+func (f *Funded) execute(ctx context.Context, p intent.Plan, hooks *tracing.Hooks) (out *Outcome, after *View, err error) {
 	defer recovered(&err)
-	steps, fault := w.steps(p)
+	steps, fault := f.world.steps(p)
 	if fault != nil {
 		return &Outcome{Cause: fault.Cause, Detail: fault.Detail}, nil, nil
 	}
-	over, err := w.fund(ctx, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	before, err := w.measureBefore(over, o)
-	if err != nil {
-		return nil, nil, err
-	}
-	r := &run{world: w, order: o, steps: steps, out: &Outcome{}}
-	r.sdb, r.missing = w.newState(over)
+	r := &run{world: f.world, order: f.order, steps: steps, out: &Outcome{}}
+	r.sdb, r.missing = f.world.newState(f.over)
 	r.sdb.Reader().(*reader).keep = true
 	if err := r.play(ctx, hooks); err != nil {
 		return nil, nil, err
 	}
 	if r.out.Cause == intent.CauseNone {
-		if err := r.measureAfter(over, before); err != nil {
+		if err := r.measureAfter(f.over, f.before); err != nil {
 			return nil, nil, err
 		}
 	}
 	if r.out.Cause != intent.CauseNone {
 		return r.out, nil, nil
 	}
-	return r.out, w.finishedView(r.sdb, r.missing), nil
+	return r.out, f.world.finishedView(r.sdb, r.missing), nil
 }
 
 // recovered turns a panic of the EVM into an error: none crosses this package's

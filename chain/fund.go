@@ -21,23 +21,13 @@ const slotCandidates = 64
 // rebasing and share tokens do. Such an owner must hold the grant already.
 var errNoSlot = errors.New("has no slot that holds a balance")
 
-// FundedView returns what a solver sees while it plans for an order: the world
-// with the owner's balances topped up to the grant, exactly as [World.Execute]
-// tops them up. It also measures what Execute measures before a plan, so that an
-// order with a funded view can be executed. Errors are *[intent.AppFault] where a
-// token's balance cannot be set or read and *[intent.InfraFault] else; an
-// InfraFault that wraps a *[MissingError] names state the snapshot should have
-// held.
-func (w *World) FundedView(ctx context.Context, o Order) (v *View, err error) {
-	defer recovered(&err)
-	over, err := w.fund(ctx, &o)
+// FundedView is the view of [World.Fund].
+func (w *World) FundedView(ctx context.Context, o Order) (*View, error) {
+	f, err := w.Fund(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := w.measureBefore(over, &o); err != nil {
-		return nil, err
-	}
-	return w.overlaidView(over), nil
+	return f.View(), nil
 }
 
 // fund returns the overlay that tops the owner up to each grant. It writes
