@@ -197,6 +197,10 @@ func (p *Prepared) ready(ctx context.Context, d intent.Definition, app *scoring.
 	if _, err := scoring.Minimum(d, c.State); err != nil {
 		return nil, err
 	}
+	// What solvers and scorers see besides: derived from the intent, in no digest.
+	state := c.State
+	state.SyncExtra()
+	state.TypedContext = intent.BuildContext(d, state)
 	world := p.worlds[c.State.ChainID]
 	funded, err := world.Fund(ctx, order)
 	if err != nil {
@@ -210,7 +214,7 @@ func (p *Prepared) ready(ctx context.Context, d intent.Definition, app *scoring.
 		best:   c.Best,
 		task: harness.Task{
 			Intent:   d,
-			State:    c.State,
+			State:    state,
 			IntentID: id,
 			Rules: intent.PlanRules{
 				AppID:    d.AppID,

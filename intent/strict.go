@@ -97,6 +97,9 @@ func (d *decoder) value(v reflect.Value) error {
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return d.integer(v)
 	case reflect.Slice:
+		if v.Type() == paramsType && d.peek() == '{' {
+			return d.namedParams(v)
+		}
 		return d.slice(v)
 	case reflect.Map:
 		return d.object(v)

@@ -43,31 +43,64 @@ type Config struct {
 	FeeMode              string      `json:"fee_mode"`
 }
 
-// A Manifest declares an app's functions and how the core measures its value.
+// A Manifest declares an app's functions, how the core measures its value and what
+// to try it with. [Definition.Validate] says whether it makes sense.
 type Manifest struct {
-	IntentFunctions []Function        `json:"intent_functions,omitempty"`
-	Value           *ValueRule        `json:"value,omitempty"`         // absent: the value is the scorer's
-	Quote           map[string]string `json:"quote,omitempty"`         // param: field of the quote; non-empty asks for solver_quote
-	PlanMetadata    bool              `json:"plan_metadata,omitempty"` // pass plan.metadata to the scorer
+	AppName              string            `json:"app_name,omitempty"`
+	ManifestVersion      string            `json:"manifest_version,omitempty"`
+	IntentFunctions      []Function        `json:"intent_functions,omitempty"`
+	Value                *ValueRule        `json:"value,omitempty"`                  // absent: the value is the scorer's
+	Quote                map[string]string `json:"quote,omitempty"`                  // param: field of the quote; non-empty asks for solver_quote
+	PlanMetadata         bool              `json:"plan_metadata,omitempty"`          // pass plan.metadata to the scorer
+	SupportedChains      []uint64          `json:"supported_chains,omitempty"`       // absent: the config's
+	DefaultPolicyTier    string            `json:"default_policy_tier,omitempty"`    // absent: the config's
+	SupportedPolicyTiers []string          `json:"supported_policy_tiers,omitempty"` // absent: the config's
+	Scenarios            []Scenario        `json:"benchmark_scenarios,omitempty"`
 }
 
 // A Function is one entry point of an app. The order of Params is the ABI's.
 type Function struct {
-	Name        string  `json:"name" strict:"required"`
-	Description string  `json:"description,omitempty"`
-	TriggerType string  `json:"trigger_type,omitempty"`
-	Params      []Param `json:"params,omitempty"`
+	Name          string         `json:"name" strict:"required"`
+	Description   string         `json:"description,omitempty"`
+	TriggerType   string         `json:"trigger_type,omitempty"` // absent: the config's
+	Params        Params         `json:"params,omitempty"`
+	ExampleParams map[string]any `json:"example_params,omitempty"` // for people and pages; nothing reads them
+	ScoringHints  map[string]any `json:"scoring_hints,omitempty"`  // the same
 }
+
+// Params are the parameters of a [Function], in the order of its ABI. As JSON they
+// are a list; the object form {name: {type, …}} is read too, in the order in which
+// its names stand.
+type Params []Param
 
 // A Param is one parameter of a [Function].
 type Param struct {
 	Name        string `json:"name" strict:"required"`
-	Type        string `json:"type" strict:"required"`
+	Type        string `json:"type" strict:"required"` // of the ABI; see [Function.Encode]
 	Description string `json:"description,omitempty"`
-	Source      string `json:"source,omitempty"` // user, quote, system or solver; absent: user
+	Source      string `json:"source,omitempty"` // a Source constant; absent: user
 	QuoteField  string `json:"quote_field,omitempty"`
 	Default     any    `json:"default,omitempty"`
 	InSignature *bool  `json:"in_signature,omitempty"` // absent: true
+}
+
+// Sources of a parameter: who says what it is.
+const (
+	SourceUser   = "user"
+	SourceQuote  = "quote"  // a field of the quote, before the user signs
+	SourceSystem = "system" // whoever runs the app
+	SourceSolver = "solver"
+)
+
+// A Scenario is an intent to try an app with, less what belongs to a chain and an
+// account; see [Definition.Scenario].
+type Scenario struct {
+	Name        string            `json:"name" strict:"required"`
+	Description string            `json:"description,omitempty"`
+	Chains      []uint64          `json:"chains,omitempty"` // absent: all that the app supports
+	Function    string            `json:"intent_function" strict:"required"`
+	Fund        map[string]string `json:"fund,omitempty"` // token: base units; absent: input_amount of input_token
+	Params      map[string]any    `json:"params" strict:"required"`
 }
 
 // A ValueRule names the parameters (keys of State.RawParams) from which the
