@@ -50,7 +50,7 @@ var errSeal = errors.New("content differs from its seal")
 const (
 	// cacheRules is raised by hand with every change in what is compiled of a
 	// module, or how: features, the rewrite. The cost table has a version of its own.
-	cacheRules = 3<<8 | meter.CostVersion
+	cacheRules = 4<<8 | meter.CostVersion
 
 	// wazeroVersion is what go.mod requires, as a test sees to: the build
 	// information of a binary doesn't tell it reliably.

@@ -3,8 +3,9 @@ package meter
 import "github.com/subnet112/assay/sandbox/wasm"
 
 // CostVersion names the table in this file, and whatever else of the rewrite
-// decides how much fuel a guest has spent when. It is raised by hand.
-const CostVersion = 1
+// decides how much fuel a guest has spent when, and how much depth. It is raised
+// by hand.
+const CostVersion = 2
 
 // Costs of what isn't one instruction.
 const (

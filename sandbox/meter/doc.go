@@ -15,6 +15,7 @@
 //     global below zero and calls the same import, which must not return. The host sets it before every call from outside.
 //   - One NaN. Float instructions whose NaN depends on the processor or the
 //     engine are followed by a choice of the canonical one.
+//   - i32.popcnt as one of 64 bits: on arm64 wazero's counts too much.
 //   - Exports of all mutable globals, for checkpoints, and a maximum for the table.
 //
 // Custom sections are dropped. A rewritten module does what the original does as

@@ -73,7 +73,7 @@ var simple = func() (t [256]struct {
 	for _, op := range []wasm.Op{wasm.OpLocalGet, wasm.OpLocalSet, wasm.OpLocalTee} {
 		t[op].kind = kindLocal
 	}
-	for _, op := range []wasm.Op{wasm.OpGlobalGet, wasm.OpGlobalSet, wasm.OpRefFunc, wasm.OpMemoryGrow, wasm.OpTableSet, wasm.OpSelectT} {
+	for _, op := range []wasm.Op{wasm.OpGlobalGet, wasm.OpGlobalSet, wasm.OpRefFunc, wasm.OpMemoryGrow, wasm.OpTableSet, wasm.OpSelectT, wasm.OpI32Popcnt} {
 		t[op].kind = kindSpecial
 	}
 	return t
@@ -108,6 +108,12 @@ func (f *function) plain(in *wasm.Instr) error {
 		}
 		in.Imm = uint64(index)
 		f.code = wasm.AppendInstr(f.code, in)
+		return nil
+	case wasm.OpI32Popcnt:
+		// wazero's compiler for arm64 counts the upper half of the register too,
+		// which a load with a sign leaves set.
+		f.size.made(2)
+		f.code = append(f.code, byte(wasm.OpI64ExtendI32U), byte(wasm.OpI64Popcnt), byte(wasm.OpI32WrapI64))
 		return nil
 	case wasm.OpMemoryGrow:
 		f.scaled(GrowPage)

@@ -31,6 +31,7 @@ var work = func() (t [256]uint8) {
 			t[op] = 3
 		}
 	}
+	set(3, wasm.OpI32Popcnt)
 	set(15, wasm.OpI32DivS, wasm.OpI32DivU, wasm.OpI32RemS, wasm.OpI32RemU)
 	set(15, wasm.OpI64DivS, wasm.OpI64DivU, wasm.OpI64RemS, wasm.OpI64RemU)
 	for op := wasm.OpI32TruncF32S; op <= wasm.OpI32TruncF64U; op++ {
