@@ -58,6 +58,7 @@ func TestProcessorsAgree(t *testing.T) {
 		sessions func() []*session
 	}{
 		{"languages", func() []*session { return languages(t) }},
+		{"operations", func() []*session { return []*session{operating()} }},
 		{"regress", func() []*session { return regressions(t) }},
 		{"hostile", func() []*session { return hostiles(t) }},
 		{"generated", func() []*session { return generated(seed) }},

@@ -18,7 +18,7 @@ import (
 // sessions are all guests there are: a program in every language, hostile ones,
 // and modules made at random.
 func sessions(t *testing.T, seed uint64) []*session {
-	return slices.Concat(languages(t), hostiles(t), generated(seed))
+	return slices.Concat(languages(t), []*session{operating()}, hostiles(t), generated(seed))
 }
 
 const scriptEngine = "../scoring/engine/quickjs.wasm"
