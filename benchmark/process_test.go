@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,8 @@ import (
 )
 
 // Four sessions, one trapping in the middle, one spending its restarts, one
-// keeping state, have the same rows whoever runs them and however.
+// keeping state, have the same rows whoever runs them and however, in whichever
+// order, and beside others that take the processor.
 func TestRowsAreTheSameForAnyWorkers(t *testing.T) {
 	if how := os.Getenv(envChild); how != "" {
 		printEpoch(t, how)
@@ -25,7 +27,7 @@ func TestRowsAreTheSameForAnyWorkers(t *testing.T) {
 	t.Parallel()
 	var want []byte
 	for _, procs := range []string{"1", "2"} {
-		for _, how := range []string{"1", "2", "8", "1 reversed", "8 reversed"} {
+		for _, how := range []string{"1", "2", "8", "1 reversed", "8 reversed", "2 loaded", "8 loaded"} {
 			cmd := child(t, how, "GOMAXPROCS="+procs)
 			cmd.Stderr = os.Stderr
 			out, err := cmd.Output()
@@ -50,7 +52,8 @@ func TestRowsAreTheSameForAnyWorkers(t *testing.T) {
 // printEpoch runs the quartet with an empty store and prints all that came of
 // it, not the digest alone: what people see must repeat as well.
 func printEpoch(t *testing.T, how string) {
-	number, reversed := strings.CutSuffix(how, " reversed")
+	number, loaded := strings.CutSuffix(how, " loaded")
+	number, reversed := strings.CutSuffix(number, " reversed")
 	workers, err := strconv.Atoi(number)
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +61,14 @@ func printEpoch(t *testing.T, how string) {
 	entrants := quartet(t)
 	if reversed {
 		slices.Reverse(entrants)
+	}
+	if loaded {
+		for range 4 * runtime.GOMAXPROCS(0) {
+			go func() {
+				for t.Context().Err() == nil {
+				}
+			}()
+		}
 	}
 	p := prepare(t, newEngine(t), decode(t, marshal(t, standardFile(t))))
 	e := runEpoch(t, p, entrants, workers, openStore(t, t.TempDir()))
