@@ -83,6 +83,8 @@ declare namespace assay {
   }
 
   interface Manifest {
+    app_name?: string;
+    manifest_version?: string;
     intent_functions?: {
       name: string;
       description?: string;
@@ -96,11 +98,25 @@ declare namespace assay {
         default?: Json;
         in_signature?: boolean;
       }[];
+      example_params?: Record<string, Json>;
+      scoring_hints?: Record<string, Json>;
     }[];
     /** How the value of a plan is measured: the net receipt of a token by an account. */
     value?: { token: string; account: string; minimum?: string };
     quote?: Record<string, string>;
     plan_metadata?: boolean;
+    supported_chains?: number[];
+    default_policy_tier?: string;
+    supported_policy_tiers?: string[];
+    /** Intents to try the app with. fund: base units by token. */
+    benchmark_scenarios?: {
+      name: string;
+      description?: string;
+      chains?: number[];
+      intent_function: string;
+      fund?: Record<string, string>;
+      params: Record<string, Json>;
+    }[];
   }
 
   /** One intent of an app on one chain. */
