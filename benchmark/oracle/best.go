@@ -26,15 +26,14 @@ var ErrNoTrade = errors.New("not an intent the oracle knows")
 func (o *Oracle) Best(ctx context.Context, d intent.Definition, s intent.State) (Answer, error) {
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	order, err := chain.NewOrder(d, s)
+	q, err := o.newQuest(ctx, d, s)
 	if err != nil {
 		return Answer{}, err
 	}
-	t, err := newTrade(order, d, s)
-	if err != nil {
-		return Answer{}, err
+	if d.IntentType == rebalance && (d.Manifest == nil || d.Manifest.Value == nil) {
+		return q.rebalance(ctx)
 	}
-	q, err := o.newQuest(ctx, d, s, order)
+	t, err := newTrade(q.order, d, s)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -43,6 +42,9 @@ func (o *Oracle) Best(ctx context.Context, d intent.Definition, s intent.State) 
 	}
 	return q.swap(ctx, t)
 }
+
+// rebalance is the type of the intents that trade a portfolio.
+const rebalance = "rebalance"
 
 // A quest is the search for the best of one intent.
 type quest struct {
@@ -53,7 +55,11 @@ type quest struct {
 	funded *chain.Funded
 }
 
-func (o *Oracle) newQuest(ctx context.Context, d intent.Definition, s intent.State, order chain.Order) (*quest, error) {
+func (o *Oracle) newQuest(ctx context.Context, d intent.Definition, s intent.State) (*quest, error) {
+	order, err := chain.NewOrder(d, s)
+	if err != nil {
+		return nil, err
+	}
 	if order.ChainID != o.world.ChainID() {
 		return nil, fmt.Errorf("the intent is on chain %d, the oracle on %d", order.ChainID, o.world.ChainID())
 	}

@@ -40,7 +40,7 @@ type Answer struct {
 	// none delivers anything.
 	Found *big.Int
 
-	Plan   intent.Plan // that delivers Found; no interactions where none is needed
+	Plan   intent.Plan // that delivers Found
 	Routes []Route     // of Plan
 	Reason string      // why Value is nil, one safe line
 
@@ -51,6 +51,7 @@ type Answer struct {
 
 // A Route is how one input is traded.
 type Route struct {
+	In, Out  common.Address // as pools have them: WETH for ETH
 	Legs     []Leg
 	Computed *uint256.Int // what the maths says arrives, together
 }
@@ -58,7 +59,7 @@ type Route struct {
 // A Leg is a path of pools and what goes along it.
 type Leg struct {
 	Pools  []common.Address
-	Share  int          // hundredths of the input
+	Share  int          // hundredths of the input; 0 in a portfolio's trades
 	Amount *uint256.Int // base units of the input
 
 	path path
@@ -160,15 +161,22 @@ func (s *search) route(ctx context.Context, z split) (Route, error) {
 	if err != nil {
 		return Route{}, err
 	}
-	r := Route{Computed: &sum}
+	first := s.paths[z[0].path]
+	r := Route{In: s.o.in(first[0]), Out: s.o.out(first[len(first)-1]), Computed: &sum}
 	for i, amount := range z.amounts(&s.amount) {
-		l := Leg{Share: z[i].share, Amount: &amount, path: s.paths[z[i].path]}
-		for _, h := range l.path {
-			l.Pools = append(l.Pools, s.o.pools[h.pool].venue.Address)
-		}
+		l := s.o.leg(s.paths[z[i].path], amount)
+		l.Share = z[i].share
 		r.Legs = append(r.Legs, l)
 	}
 	return r, nil
+}
+
+func (o *Oracle) leg(p path, amount uint256.Int) Leg {
+	l := Leg{Amount: &amount, path: p}
+	for _, h := range p {
+		l.Pools = append(l.Pools, o.pools[h.pool].venue.Address)
+	}
+	return l
 }
 
 // ordinary reports whether a route meets ordinary tokens only.
