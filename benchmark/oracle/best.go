@@ -12,16 +12,16 @@ import (
 	"github.com/subnet112/assay/intent"
 )
 
-// ErrNoTrade means that an intent does not say what is traded for what, so that
+// ErrIntent means that an intent does not say what is traded for what, so that
 // the oracle has no answer to it.
-var ErrNoTrade = errors.New("not an intent the oracle knows")
+var ErrIntent = errors.New("not an intent the oracle knows")
 
 // Best finds the best plan for an intent. Whether an intent of an app with a
 // trigger is due is not asked.
 //
 // An app with a value rule trades its input_token, as much of it as is granted,
 // for the token of the rule; nothing else that is granted is sold. An app of type
-// rebalance trades its portfolio. Errors are [ErrNoTrade], [ErrUnconfirmed], those
+// rebalance trades its portfolio. Errors are [ErrIntent], [ErrUnconfirmed], those
 // of [chain.NewOrder] and [chain.World.Fund], that of ctx and of reads.
 func (o *Oracle) Best(ctx context.Context, d intent.Definition, s intent.State) (Answer, error) {
 	o.turn.Lock()
@@ -73,7 +73,7 @@ func (o *Oracle) newQuest(ctx context.Context, d intent.Definition, s intent.Sta
 // newTrade reads what is traded.
 func newTrade(order chain.Order, d intent.Definition, s intent.State) (trade, error) {
 	if d.Manifest == nil || d.Manifest.Value == nil {
-		return trade{}, fmt.Errorf("%w: app %s has no value rule", ErrNoTrade, intent.Quoted(d.AppID, 64))
+		return trade{}, fmt.Errorf("%w: app %s has no value rule", ErrIntent, intent.Quoted(d.AppID, 64))
 	}
 	rule := d.Manifest.Value
 	t := trade{order: order, receiver: order.Owner, minimum: *one}
@@ -109,17 +109,18 @@ func newTrade(order chain.Order, d intent.Definition, s intent.State) (trade, er
 func addressParam(s intent.State, name string) (common.Address, error) {
 	text, ok := s.RawParams[name].(string)
 	if !ok {
-		return common.Address{}, fmt.Errorf("%w: raw_params.%s is no address", ErrNoTrade, name)
+		return common.Address{}, fmt.Errorf("%w: raw_params.%s is no address", ErrIntent, name)
 	}
 	a, err := chain.ParseAddress(text)
 	if err != nil {
-		return a, fmt.Errorf("%w: raw_params.%s: %w", ErrNoTrade, name, err)
+		return a, fmt.Errorf("%w: raw_params.%s: %w", ErrIntent, name, err)
 	}
 	return a, nil
 }
 
-// swap answers a trade through pools. Plans that take more gas than the app has
-// are tried again with fewer legs.
+// swap answers a trade through pools. Where a plan fails, it is tried again with
+// fewer legs: it may have taken more gas than the app has, which need not show in
+// its cause.
 func (q *quest) swap(ctx context.Context, t trade) (Answer, error) {
 	from, to := q.o.wrapped(t.in), q.o.wrapped(t.out)
 	best := Answer{Reason: "no pools lead from the input to the output"}
@@ -128,7 +129,7 @@ func (q *quest) swap(ctx context.Context, t trade) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		outOfGas := false
+		failed := false
 		for _, r := range routes {
 			plan, err := q.swapPlan(ctx, t, r)
 			if err != nil {
@@ -139,7 +140,7 @@ func (q *quest) swap(ctx context.Context, t trade) (Answer, error) {
 				return Answer{}, err
 			}
 			if outcome.Cause != intent.CauseNone {
-				outOfGas = outOfGas || outcome.Cause == intent.CauseOutOfGas
+				failed = true
 				continue
 			}
 			delivered := outcome.Delta(t.receiver, t.out)
@@ -148,13 +149,13 @@ func (q *quest) swap(ctx context.Context, t trade) (Answer, error) {
 				return Answer{}, unconfirmed(r.Computed, delivered)
 			}
 			if best.Found.Cmp(delivered) == 0 && best.Routes == nil {
-				best.Routes, best.Exact = []Route{r}, exact && ordinary && !outOfGas
+				best.Routes, best.Exact = []Route{r}, exact && ordinary && !failed
 			}
 			if ordinary {
 				break // the others were computed to give less
 			}
 		}
-		if !outOfGas {
+		if !failed {
 			break
 		}
 	}

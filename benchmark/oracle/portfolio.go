@@ -40,12 +40,12 @@ func newPortfolio(ctx context.Context, s intent.State, order chain.Order, v *cha
 		return nil, err
 	}
 	if len(tokens) == 0 || len(tokens) > maxPortfolio {
-		return nil, fmt.Errorf("%w: a portfolio of %d tokens", ErrNoTrade, len(tokens))
+		return nil, fmt.Errorf("%w: a portfolio of %d tokens", ErrIntent, len(tokens))
 	}
 	for _, text := range tokens {
 		token, err := chain.ParseAddress(text)
 		if err != nil || slices.Contains(p.tokens, token) {
-			return nil, fmt.Errorf("%w: raw_params.tokens: %s is no address or stands twice", ErrNoTrade, intent.Quoted(text, 64))
+			return nil, fmt.Errorf("%w: raw_params.tokens: %s is no address or stands twice", ErrIntent, intent.Quoted(text, 64))
 		}
 		p.tokens = append(p.tokens, token)
 	}
@@ -60,14 +60,14 @@ func newPortfolio(ctx context.Context, s intent.State, order chain.Order, v *cha
 	}
 	for _, n := range decimals {
 		if n.Cmp(big.NewInt(maxDecimals)) > 0 {
-			return nil, fmt.Errorf("%w: raw_params.decimals: %s", ErrNoTrade, n)
+			return nil, fmt.Errorf("%w: raw_params.decimals: %s", ErrIntent, n)
 		}
 		p.unit = append(p.unit, new(big.Int).Exp(big.NewInt(10), n, nil))
 	}
 	text, _ := s.RawParams["threshold_bps"].(string)
 	threshold, err := intent.ParseAmount(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: raw_params.threshold_bps: %w", ErrNoTrade, err)
+		return nil, fmt.Errorf("%w: raw_params.threshold_bps: %w", ErrIntent, err)
 	}
 	p.threshold = threshold.ToBig()
 	for _, token := range p.tokens {
@@ -99,13 +99,13 @@ func texts(s intent.State, name string) ([]string, error) {
 		for _, v := range raw {
 			text, ok := v.(string)
 			if !ok {
-				return nil, fmt.Errorf("%w: raw_params.%s: not a list of strings", ErrNoTrade, name)
+				return nil, fmt.Errorf("%w: raw_params.%s: not a list of strings", ErrIntent, name)
 			}
 			list = append(list, text)
 		}
 		return list, nil
 	}
-	return nil, fmt.Errorf("%w: raw_params.%s: no list", ErrNoTrade, name)
+	return nil, fmt.Errorf("%w: raw_params.%s: no list", ErrIntent, name)
 }
 
 // amounts reads a list of n amounts.
@@ -115,13 +115,13 @@ func amounts(s intent.State, name string, n int) ([]*big.Int, error) {
 		return nil, err
 	}
 	if len(raw) != n {
-		return nil, fmt.Errorf("%w: raw_params.%s: %d of %d", ErrNoTrade, name, len(raw), n)
+		return nil, fmt.Errorf("%w: raw_params.%s: %d of %d", ErrIntent, name, len(raw), n)
 	}
 	list := make([]*big.Int, n)
 	for i, text := range raw {
 		amount, err := intent.ParseAmount(text)
 		if err != nil {
-			return nil, fmt.Errorf("%w: raw_params.%s[%d]: %w", ErrNoTrade, name, i, err)
+			return nil, fmt.Errorf("%w: raw_params.%s[%d]: %w", ErrIntent, name, i, err)
 		}
 		list[i] = amount.ToBig()
 	}

@@ -15,8 +15,8 @@ import (
 // where tokens are not ordinary and the maths is not exact.
 var margins = [...]int64{0, 1, 5, 25}
 
-// rebalance answers an intent that trades a portfolio. Plans that take more gas
-// than the app has are tried again with fewer trades.
+// rebalance answers an intent that trades a portfolio. Where a plan fails, it is
+// tried again with fewer trades.
 func (q *quest) rebalance(ctx context.Context) (Answer, error) {
 	p, err := newPortfolio(ctx, q.state, q.order, q.funded.View())
 	if err != nil {
@@ -24,18 +24,18 @@ func (q *quest) rebalance(ctx context.Context) (Answer, error) {
 	}
 	best := Answer{Reason: "no trades bring every share into its band"}
 	for flows := maxLegs; flows > 0; flows /= 2 {
-		outOfGas := false
+		failed := false
 		for _, margin := range margins {
 			outcome, ordinary, err := q.balance(ctx, &best, p, flows, margin)
 			if err != nil {
 				return Answer{}, err
 			}
-			if best.Value != nil || ordinary {
-				outOfGas = outcome != nil && outcome.Cause == intent.CauseOutOfGas
+			failed = outcome != nil && outcome.Cause != intent.CauseNone
+			if best.Value != nil || ordinary || failed {
 				break
 			}
 		}
-		if !outOfGas {
+		if !failed {
 			break
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/subnet112/assay/chain"
 )
 
-// maxSteps bounds the ranges one swap walks through. Each costs the pool more
-// than 4,000 gas, so a swap beyond the bound has no place in a plan.
-const maxSteps = 1_200
+// maxSteps bounds the ranges one swap walks through. Each costs the pool about
+// 8,000 gas, so a swap beyond the bound has no place in a plan.
+const maxSteps = 600
 
 // v3 is what never changes about a Uniswap V3 pool. Its ticks are read when a
 // swap first comes by.
