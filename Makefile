@@ -36,6 +36,13 @@ template-check: ## type-check the solver template in JavaScript (needs npm)
 bench: build solvers ## run one benchmark epoch over the embedded fixtures
 	@$(BIN)/assay bench --state $(STATE) $(SOLVERS)
 
+.PHONY: bench-peers
+bench-peers: ## measure plan execution beside Anvil (needs npm)
+	@command -v npm >/dev/null || { echo "bench-peers: needs npm, which installs Anvil into fixtures/peers/node_modules" >&2; exit 1; }
+	@cd fixtures/peers && npm ci --silent --no-audit --no-fund
+	@mkdir -p $(BIN) && go build -trimpath -o $(BIN)/peers ./fixtures/peers
+	@$(BIN)/peers
+
 .PHONY: test
 test: ## run every test
 	@go test -timeout 25m ./...
@@ -81,4 +88,4 @@ fixtures-check: ## rebuild the fixture chain and compare it with the committed o
 
 .PHONY: clean
 clean: ## remove what the other targets made
-	@rm -rf $(BIN) .state fixtures/generate/node_modules solvers/conformance/as/node_modules solvers/templates/js/node_modules
+	@rm -rf $(BIN) .state fixtures/generate/node_modules fixtures/peers/node_modules solvers/conformance/as/node_modules solvers/templates/js/node_modules

@@ -92,12 +92,10 @@ func (w *World) execute(ctx context.Context, o *Order, p intent.Plan, hooks *tra
 
 func (f *Funded) execute(ctx context.Context, p intent.Plan, hooks *tracing.Hooks) (out *Outcome, after *View, err error) {
 	defer recovered(&err)
-	steps, fault := f.world.steps(p)
+	r, fault := f.newRun(p)
 	if fault != nil {
 		return &Outcome{Cause: fault.Cause, Detail: fault.Detail}, nil, nil
 	}
-	r := &run{world: f.world, order: f.order, steps: steps, out: &Outcome{}}
-	r.sdb, r.missing = f.world.newState(f.over)
 	r.sdb.Reader().(*reader).keep = true
 	if err := r.play(ctx, hooks); err != nil {
 		return nil, nil, err
@@ -189,6 +187,21 @@ type run struct {
 	out     *Outcome
 	sdb     *state.StateDB
 	missing *holes
+
+	// sent, where it is not nil, is told of every transaction that a block would
+	// hold.
+	sent func(i int, result *core.ExecutionResult)
+}
+
+// newRun makes a plan ready to be played, on a state of its own.
+func (f *Funded) newRun(p intent.Plan) (*run, *intent.MinerFault) {
+	steps, fault := f.world.steps(p)
+	if fault != nil {
+		return nil, fault
+	}
+	r := &run{world: f.world, order: f.order, steps: steps, out: &Outcome{}}
+	r.sdb, r.missing = f.world.newState(f.over)
+	return r, nil
 }
 
 // play runs the interactions and leaves a cause in the outcome at the first that
@@ -217,6 +230,9 @@ func (r *run) play(ctx context.Context, hooks *tracing.Hooks) error {
 		}
 		r.out.GasUsed += result.UsedGas
 		r.out.GasMetered += result.MaxUsedGas
+		if r.sent != nil {
+			r.sent(i, result)
+		}
 		if result.Err != nil {
 			r.fail(i, limit, result)
 			return nil
