@@ -41,7 +41,8 @@ var (
 type Order struct {
 	IntentID string
 	Value    string // base units, credited; what is no positive decimal integer is no value
-	Gas      uint64 // of the plan, refunds subtracted; 0 = not measured
+	Gas      uint64 // of the plan, refunds subtracted
+	Measured bool   // Gas is known; that of no plan is 0
 }
 
 // A Bar is what a dethroned champion delivers on the same pack.
@@ -82,9 +83,9 @@ type Comparison struct {
 	Champion     string `json:"champion"`
 	Challenger   string `json:"challenger"`
 	Bar          string `json:"bar"` // the best of the dethroned champions
-	// Both measure the gas of plans; 0 = not measured.
 	ChampionGas   uint64 `json:"champion_gas"`
 	ChallengerGas uint64 `json:"challenger_gas"`
+	Measured      bool   `json:"gas_measured"` // both are known
 }
 
 // Ways to become champion.
@@ -158,8 +159,9 @@ func Adopt(m Match) (Adoption, error) {
 
 // A served order is one with its value read; nil = none.
 type served struct {
-	value *big.Int
-	gas   uint64
+	value    *big.Int
+	gas      uint64
+	measured bool
 }
 
 func serves(side string, orders []Order) (map[string]served, error) {
@@ -171,7 +173,7 @@ func serves(side string, orders []Order) (map[string]served, error) {
 		if _, ok := out[o.IntentID]; ok {
 			return nil, fmt.Errorf("%s: intent %s %w", side, intent.Quoted(o.IntentID, 80), ErrTwice)
 		}
-		s := served{gas: o.Gas}
+		s := served{gas: o.Gas, measured: o.Measured}
 		if amount, err := intent.ParseAmount(o.Value); err == nil && !amount.IsZero() {
 			s.value = amount.ToBig()
 		}
@@ -200,7 +202,7 @@ func below(a, b *big.Int, bps int64) bool {
 func (v *Adoption) compare(id string, c, x served, bar *big.Int) {
 	o := Comparison{
 		IntentID: id, Champion: decimal(c.value), Challenger: decimal(x.value), Bar: decimal(bar),
-		ChampionGas: c.gas, ChallengerGas: x.gas,
+		ChampionGas: c.gas, ChallengerGas: x.gas, Measured: c.measured && x.measured,
 	}
 	switch {
 	case c.value == nil && x.value == nil:

@@ -58,8 +58,7 @@ func (v *Adoption) cheaper() {
 		x.Add(x, challenger)
 		value, _ := new(big.Int).SetString(o.Challenger, 10)
 		before, _ := new(big.Int).SetString(o.Champion, 10)
-		if o.ChampionGas == 0 || o.ChallengerGas == 0 || above(challenger, champion, GasOrderSlack) ||
-			below(value, before, GasOutputGuard) {
+		if !o.Measured || above(challenger, champion, GasOrderSlack) || below(value, before, GasOutputGuard) {
 			fair = false
 		}
 	}

@@ -37,7 +37,7 @@ func drawMatch(t *rapid.T) scoring.Match {
 		}
 		out := pack(values...)
 		for i := range out {
-			out[i].Gas = rapid.Uint64Range(0, 5).Draw(t, "gas") * 50_000
+			out[i].Gas, out[i].Measured = rapid.Uint64Range(0, 5).Draw(t, "gas")*50_000, rapid.Bool().Draw(t, "measured")
 		}
 		return out
 	}

@@ -35,6 +35,7 @@ func (v vector) orders(t *testing.T, values map[string]*string, side int) []scor
 			if _, err := fmt.Sscan(gas[side], &o.Gas); err != nil {
 				t.Fatal(err)
 			}
+			o.Measured = true
 		}
 		out = append(out, o)
 	}
@@ -103,10 +104,12 @@ func pack(values ...string) []scoring.Order {
 	return out
 }
 
-// burning gives each order its gas.
-func burning(orders []scoring.Order, gas ...uint64) []scoring.Order {
-	for i := range orders {
-		orders[i].Gas = gas[i]
+// burning gives each order its gas; -1 is gas that was not measured.
+func burning(orders []scoring.Order, gas ...int64) []scoring.Order {
+	for i, g := range gas {
+		if g >= 0 {
+			orders[i].Gas, orders[i].Measured = uint64(g), true
+		}
 	}
 	return orders
 }
@@ -244,9 +247,17 @@ func TestAdopt(t *testing.T) {
 			"gas that was not measured decides nothing",
 			scoring.Match{
 				Champion:   burning(pack("10000", "10000"), 100_000, 100_000),
-				Challenger: burning(pack("10000", "10000"), 90_000, 0),
+				Challenger: burning(pack("10000", "10000"), 90_000, -1),
 			},
 			"", "matched: no order better or worse",
+		},
+		{
+			"no plan burns nothing, which is measured",
+			scoring.Match{
+				Champion:   burning(pack("10000", "1"), 100_000, 0),
+				Challenger: burning(pack("10000", "1"), 90_000, 0),
+			},
+			scoring.ViaGas, "dethrone: matched on all 2 order(s), materially cheaper (gas 90000 vs 100000, -1000 bps >= margin 200)",
 		},
 		{
 			"half the gas is believed",
