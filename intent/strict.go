@@ -159,9 +159,13 @@ func (d *decoder) exact() (json.Number, error) {
 		return "", err
 	}
 	if !isExact(text) {
-		return "", d.fail(text + " is more than a float64 holds, use a decimal string")
+		return "", d.inexact(text)
 	}
 	return json.Number(text), nil
+}
+
+func (d *decoder) inexact(number string) error {
+	return d.fail(number + " is more than a float64 holds, use a decimal string")
 }
 
 func (d *decoder) slice(v reflect.Value) error {
