@@ -89,6 +89,7 @@ type Reads struct {
 type Record struct {
 	Row       Row    `json:"row"`
 	App       string `json:"app"`
+	Best      string `json:"best,omitempty"`   // of the intent, as in the pack
 	Detail    string `json:"detail,omitempty"` // why, quoted; may hold a library's text
 	HostCalls uint64 `json:"host_calls"`
 }

@@ -210,7 +210,7 @@ func (r *run) fill(cause intent.Cause, detail string) {
 
 // record is a record with its ids and nothing else.
 func (r *run) record(c *prepared) Record {
-	return Record{App: c.task.Intent.AppID, Row: Row{
+	return Record{App: c.task.Intent.AppID, Best: c.best, Row: Row{
 		Session:  r.ID,
 		Module:   r.Module,
 		StateIn:  r.StateIn,

@@ -18,8 +18,9 @@ type Epoch struct {
 	Pack       string       `json:"pack"`  // the pack's digest
 	PackName   string       `json:"pack_name"`
 	RowsDigest string       `json:"rows_digest"`
-	Dropped    []DroppedApp `json:"dropped"`  // apps that failed their own known-good plan
-	Solvers    []Summary    `json:"solvers"`  // best first
+	Dropped    []DroppedApp `json:"dropped"` // apps that failed their own known-good plan
+	Solvers    []Summary    `json:"solvers"` // best first
+	Decision   *Decision    `json:"decision"`
 	Sessions   []*Session   `json:"sessions"` // by id
 }
 
@@ -33,6 +34,7 @@ type Summary struct {
 	Name      string       `json:"name"` // the solver's own, quoted; "" = it never said
 	Version   string       `json:"version"`
 	Score     string       `json:"score"`   // mean of the rows that are not void, "" = all are
+	OfBest    OfBest       `json:"of_best"` // every plan against the pack's best
 	Valued    int          `json:"valued"`  // rows with a value
 	Intents   int          `json:"intents"` // rows in all
 	Void      int          `json:"void"`    // rows the validator failed at
@@ -142,7 +144,9 @@ func summarize(s *Session) (Summary, *big.Int, error) {
 		return cmp.Or(cmp.Compare(b.Rows, a.Rows), cmp.Compare(a.Cause, b.Cause))
 	})
 	out.Worst = worst(s.Records, scores)
-	return out, total, nil
+	var err error
+	out.OfBest, err = ofBest(s.Records)
+	return out, total, err
 }
 
 // worst picks the rows without value first, then those with the lowest scores.

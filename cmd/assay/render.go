@@ -52,6 +52,7 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 		fmt.Fprintf(w, ", %d void", s.Void)
 	}
 	fmt.Fprintln(w)
+	renderOfBest(w, s.OfBest)
 	wrap(w, "   ", "  ", []string{
 		"gas " + thousands(s.GasUsed), fuel(s.Fuel), "memory " + size(uint64(s.PeakPages)<<16),
 		"host calls " + thousands(s.HostCalls), "reads " + thousands(s.Reads),
@@ -89,6 +90,43 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 			fmt.Fprintf(w, "%*s%s\n", len(lead)+2, "", line)
 		}
 	}
+}
+
+// sharesShown is how many shares of the best the summary shows; the document of
+// --output json has all of them.
+const sharesShown = 128
+
+// renderOfBest prints what every plan is worth as a share of the pack's best, in
+// the order of the intents' ids.
+func renderOfBest(w io.Writer, o benchmark.OfBest) {
+	if o.Mean == "" {
+		return
+	}
+	fmt.Fprintf(w, "   of best  %s %% on average, by intent in %% (- has no best):\n", clip(percent(o.Mean), 16))
+	var parts []string
+	for _, s := range o.Shares[:min(sharesShown, len(o.Shares))] {
+		if s == "" {
+			parts = append(parts, "-")
+			continue
+		}
+		parts = append(parts, clip(percent(s), 16))
+	}
+	if more := len(o.Shares) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	wrap(w, "            ", "", parts)
+}
+
+// percent shows a share as hundredths with at most two digits after the point,
+// rounded down: only what reaches the best is 100.
+func percent(share string) string {
+	whole, frac, _ := strings.Cut(share, ".")
+	frac += "0000"
+	hundredths := strings.TrimLeft(whole+frac[:2], "0")
+	if hundredths == "" {
+		hundredths = "0"
+	}
+	return clipScore(hundredths + "." + frac[2:4])
 }
 
 // reasonLines is how many lines of a reason or note the summary shows; the document of

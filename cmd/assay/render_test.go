@@ -37,6 +37,8 @@ func TestSummaryFitsEightyColumns(t *testing.T) {
 			for range rapid.IntRange(0, 20).Draw(t, "failures") {
 				s.Failures = append(s.Failures, benchmark.CauseCount{Cause: causes.Draw(t, "cause"), Rows: 4096})
 			}
+			share := rapid.SampledFrom([]string{"", "0", "0.000001", "0.999999", "1", "1.05", "123456789012345678901234567890"})
+			s.OfBest = benchmark.OfBest{Mean: share.Draw(t, "mean"), Shares: rapid.SliceOfN(share, 0, 300).Draw(t, "shares")}
 			for range rapid.IntRange(0, benchmark.WorstRows).Draw(t, "worst") {
 				s.Worst = append(s.Worst, benchmark.Worst{
 					IntentID: "i_0123456789abcdef", Cause: causes.Draw(t, "cause"), Score: "0.5", Reason: quoted(200).Draw(t, "reason"),
@@ -66,6 +68,29 @@ func TestFuelHasItsUnit(t *testing.T) {
 		if got := fuel(n); got != want {
 			t.Errorf("fuel(%d) = %q, want %q", n, got, want)
 		}
+	}
+}
+
+// Every plan is shown as a share of the best, rounded down.
+func TestSummaryShowsEveryPlanAsOfBest(t *testing.T) {
+	var out strings.Builder
+	renderSolver(&out, 1, benchmark.Summary{Miner: "ann", OfBest: benchmark.OfBest{
+		Mean: "0.748012", Intents: 6, Shares: []string{"1", "0.999999", "0.9", "", "0", "0.0104", "1.05"},
+	}})
+	want := "   of best  74.8 % on average, by intent in % (- has no best):\n" +
+		"            100 99.99 90 - 0 1.04 105\n"
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("summary has no\n%s:\n%s", want, out.String())
+	}
+	out.Reset()
+	renderSolver(&out, 1, benchmark.Summary{Miner: "ann"})
+	if strings.Contains(out.String(), "of best") {
+		t.Errorf("of what best?\n%s", out.String())
+	}
+	out.Reset()
+	renderOfBest(&out, benchmark.OfBest{Mean: "1", Shares: make([]string, sharesShown+7)})
+	if !strings.HasSuffix(out.String(), " and 7 more\n") {
+		t.Errorf("shares that are not shown are not counted:\n%s", out.String())
 	}
 }
 
