@@ -82,6 +82,7 @@ func checkOwners(entrants []Entrant, workers int) error {
 		role  Role
 	}
 	seen := map[owner]bool{}
+	roles := map[Role]int{}
 	for _, e := range entrants {
 		o := owner{e.Miner, cmp.Or(e.Role, RoleCandidate)}
 		switch {
@@ -93,6 +94,13 @@ func checkOwners(entrants []Entrant, workers int) error {
 			return fmt.Errorf("miner %s has two solvers as %s: one state cannot be both's", quoted(e.Miner), o.role)
 		}
 		seen[o] = true
+		roles[o.role]++
+	}
+	if n := roles[RoleChampion]; n > 1 {
+		return fmt.Errorf("%d champions, want at most 1", n)
+	}
+	if n := roles[RoleBar]; n > scoring.MaxBars {
+		return fmt.Errorf("%d bars, want at most %d", n, scoring.MaxBars)
 	}
 	return nil
 }

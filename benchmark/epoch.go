@@ -35,7 +35,7 @@ type Progress struct {
 // validator fails at is run again, alone, after the others; see [Session.Fault].
 //
 // Errors: an [intent.UsageFault] (the same module or the same miner twice in one
-// role among them), those of [Store], an [intent.InfraFault], ctx's. With an
+// role among them, two champions, more than [scoring.MaxBars] bars), those of [Store], an [intent.InfraFault], ctx's. With an
 // error nothing was stored: an epoch is committed whole, at its end.
 func RunEpoch(ctx context.Context, p *Prepared, entrants []Entrant, workers int, store *Store, progress Progress) (*Epoch, error) {
 	identities, err := p.checkEntrants(entrants, workers)
@@ -332,6 +332,9 @@ func (r *epochRun) decide() (*Epoch, error) {
 		return nil, &intent.InfraFault{Err: err}
 	}
 	if e.Solvers, err = rank(e.Sessions); err != nil {
+		return nil, &intent.InfraFault{Err: err}
+	}
+	if e.Decision, err = Decide(e.Sessions, r.shares()); err != nil {
 		return nil, &intent.InfraFault{Err: err}
 	}
 	return e, nil

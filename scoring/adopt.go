@@ -77,12 +77,12 @@ const (
 
 // A Comparison is one order of an [Adoption]. Values are decimals, "" = none.
 type Comparison struct {
-	IntentID     string `json:"intent_id"`
-	Class        Class  `json:"class"`
-	Catastrophic bool   `json:"catastrophic"` // more than the floor below what was there before
-	Champion     string `json:"champion"`
-	Challenger   string `json:"challenger"`
-	Bar          string `json:"bar"` // the best of the dethroned champions
+	IntentID      string `json:"intent_id"`
+	Class         Class  `json:"class"`
+	Catastrophic  bool   `json:"catastrophic"` // more than the floor below what was there before
+	Champion      string `json:"champion"`
+	Challenger    string `json:"challenger"`
+	Bar           string `json:"bar"` // the best of the dethroned champions
 	ChampionGas   uint64 `json:"champion_gas"`
 	ChallengerGas uint64 `json:"challenger_gas"`
 	Measured      bool   `json:"gas_measured"` // both are known
