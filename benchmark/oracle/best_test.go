@@ -26,7 +26,7 @@ var compareAnswers = []cmp.Option{
 func TestEveryIntentOfThePack(t *testing.T) {
 	o := open(t)
 	for _, c := range pack().Cases {
-		d := definition(t, c.App)
+		d := ofPack(t, c.App)
 		a, err := o.Best(t.Context(), d, c.State)
 		if err != nil {
 			t.Errorf("intent %d: %v", c.State.Nonce, err)
@@ -62,7 +62,7 @@ func TestEveryIntentOfThePack(t *testing.T) {
 
 // A path alone never gives more than the answer.
 func TestNoPathGivesMore(t *testing.T) {
-	o, d := open(t), definition(t, "app_swap")
+	o, d := open(t), app(t, "swap")
 	for _, tt := range []struct {
 		in, out common.Address
 		amount  *uint256.Int
@@ -97,7 +97,7 @@ func TestNoPathGivesMore(t *testing.T) {
 }
 
 func TestAnswers(t *testing.T) {
-	o, d := open(t), definition(t, "app_swap")
+	o, d := open(t), app(t, "swap")
 	amount := units(3, 18)
 	for _, tt := range []struct {
 		name  string
@@ -149,7 +149,7 @@ func TestNoWay(t *testing.T) {
 	met := 0
 	for _, in := range ordinary {
 		for _, out := range ordinary {
-			a, err := o.Best(t.Context(), definition(t, "app_swap"), swap(in, out, units(1, decimals[in])))
+			a, err := o.Best(t.Context(), app(t, "swap"), swap(in, out, units(1, decimals[in])))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestNoWay(t *testing.T) {
 
 // The minimum decides whether there is a value, and nothing else.
 func TestMinimum(t *testing.T) {
-	o, d := open(t), definition(t, "app_swap")
+	o, d := open(t), app(t, "swap")
 	amount := units(2_500, 6)
 	free, err := o.Best(t.Context(), d, swap(usdc, weth, amount))
 	if err != nil || free.Value == nil {
@@ -193,7 +193,7 @@ func TestMinimum(t *testing.T) {
 // An answer depends on the world and the intent: not on what an oracle was asked
 // before, on the order of venues or on who else asks.
 func TestAnswersRepeat(t *testing.T) {
-	d := definition(t, "app_swap")
+	d := app(t, "swap")
 	states := []intent.State{
 		swap(usdc, weth, units(4_000_000, 6)),
 		swap(dai, wbtc, units(30_000, 18)),
@@ -227,7 +227,7 @@ func TestAnswersRepeat(t *testing.T) {
 }
 
 func TestNotAnIntentOfTheOracle(t *testing.T) {
-	o, d := open(t), definition(t, "app_swap")
+	o, d := open(t), app(t, "swap")
 	unvalued := d
 	manifest := *d.Manifest
 	manifest.Value = nil
@@ -258,7 +258,68 @@ func TestNotAnIntentOfTheOracle(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := open(t).Best(ctx, definition(t, "app_swap"), swap(usdc, weth, units(1, 6))); !errors.Is(err, context.Canceled) {
+	if _, err := open(t).Best(ctx, app(t, "swap"), swap(usdc, weth, units(1, 6))); !errors.Is(err, context.Canceled) {
 		t.Errorf("Best() = %v, want %v", err, context.Canceled)
+	}
+}
+
+// A limit order is a swap with a minimum; a chunk of a TWAP trades what it is
+// funded with, not the total.
+func TestOrdersThatTriggersStart(t *testing.T) {
+	o, swapApp := open(t), app(t, "swap")
+	chunk := units(20_000, 6)
+	want, err := o.Best(t.Context(), swapApp, swap(usdc, weth, chunk))
+	if err != nil || want.Value == nil {
+		t.Fatal(want, err)
+	}
+	for _, tt := range []struct {
+		app   string
+		state intent.State
+	}{
+		{"limit", swap(usdc, weth, chunk)},
+		{"twap", swap(usdc, weth, units(80_000, 6), func(s *intent.State) {
+			delete(s.RawParams, "input_amount")
+			delete(s.RawParams, "min_output_amount")
+			s.RawParams["total_amount"], s.RawParams["num_chunks"] = units(80_000, 6).Dec(), "4"
+			s.RawParams["min_output_per_chunk"] = want.Value.String()
+			s.Control = map[string]any{"_fund": map[string]any{usdc.Hex(): chunk.Dec()}}
+		})},
+	} {
+		got, err := o.Best(t.Context(), app(t, tt.app), tt.state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Value == nil || got.Value.Cmp(want.Value) != 0 {
+			t.Errorf("%s: value %s, %s; as a swap it is %s", tt.app, got.Value, got.Reason, want.Value)
+		}
+	}
+}
+
+func BenchmarkBest(b *testing.B) {
+	for _, tt := range []struct {
+		name  string
+		app   string
+		state intent.State
+	}{
+		{"one pool", "swap", swap(usdc, weth, units(1_000, 6))},
+		{"large and split", "swap", swap(usdc, weth, units(4_000_000, 6))},
+		{"no direct pool", "swap", swap(usdc, wbtc, units(300_000, 6))},
+		{"portfolio of two", "rebalance", portfolio(200,
+			holding{weth, units(10, 18), 5_000, wethPrice}, holding{usdc, nil, 5_000, dollar})},
+		{"portfolio of four", "rebalance", portfolio(50,
+			holding{weth, units(500, 18), 2_500, wethPrice}, holding{usdc, nil, 2_500, dollar},
+			holding{wbtc, units(1, 8), 2_500, wbtcPrice}, holding{dai, nil, 2_500, dollar})},
+		{"portfolio of six", "rebalance", portfolio(50,
+			holding{weth, units(200, 18), 2_500, wethPrice}, holding{usdc, nil, 2_500, dollar}, holding{usdt, nil, 1_000, dollar},
+			holding{crv, nil, 500, 49767079}, holding{wbtc, units(1, 8), 1_000, wbtcPrice}, holding{dai, nil, 2_500, dollar})},
+	} {
+		b.Run(tt.name, func(b *testing.B) {
+			o, d := open(b), app(b, tt.app)
+			for b.Loop() {
+				if a, err := o.Best(b.Context(), d, tt.state); err != nil || a.Value == nil {
+					b.Fatal(a, err)
+				}
+			}
+		})
 	}
 }

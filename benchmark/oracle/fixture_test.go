@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -91,15 +92,30 @@ func open(t testing.TB) *oracle.Oracle {
 	return o
 }
 
-func definition(t testing.TB, app string) intent.Definition {
+// ofPack returns an app of the pack.
+func ofPack(t testing.TB, id string) intent.Definition {
 	t.Helper()
 	for _, d := range pack().Apps {
-		if d.AppID == app {
+		if d.AppID == id {
 			return d
 		}
 	}
-	t.Fatalf("the pack has no app %s", app)
+	t.Fatalf("the pack has no app %s", id)
 	return intent.Definition{}
+}
+
+// app reads an app of the fixtures, whether the pack has intents of it or not.
+func app(t testing.TB, name string) intent.Definition {
+	t.Helper()
+	text, err := os.ReadFile("../../fixtures/apps/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := intent.DecodeDefinition(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // swap is an intent of the swap app.

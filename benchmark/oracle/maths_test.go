@@ -213,7 +213,7 @@ func compare(ctx context.Context, t *rapid.T, o *oracle.Oracle, p oracle.Path, a
 // for the plan; where it says that a path gives nothing, the plan fails or does not
 // either.
 func TestPlansDeliverWhatIsComputed(t *testing.T) {
-	o, d := open(t), definition(t, "app_swap")
+	o, d := open(t), app(t, "swap")
 	rapid.Check(t, func(rt *rapid.T) {
 		first, ok := drawPath(rt, o, func(oracle.Path) bool { return true })
 		if !ok {

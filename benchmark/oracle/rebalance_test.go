@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
-	"os"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -22,19 +21,6 @@ type holding struct {
 	amount *uint256.Int // nil: none
 	target int64        // basis points
 	price  int64        // dollars, times 10^8
-}
-
-func rebalanceApp(t *testing.T) intent.Definition {
-	t.Helper()
-	text, err := os.ReadFile("../../fixtures/apps/rebalance.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := intent.DecodeDefinition(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
 }
 
 // places are the decimals of a token, STA's included.
@@ -128,7 +114,7 @@ const (
 // The value is what the portfolio is worth after the plan, with every share in its
 // band.
 func TestPortfolios(t *testing.T) {
-	o, d := open(t), rebalanceApp(t)
+	o, d := open(t), app(t, "rebalance")
 	for _, tt := range []struct {
 		name      string
 		threshold int64
@@ -173,7 +159,7 @@ func TestPortfolios(t *testing.T) {
 // A portfolio of two tokens is worth no less than by any sale on a fine grid, each
 // by the best split, whatever the prices say against the market's.
 func TestPortfolioOfTwoIsTheBest(t *testing.T) {
-	o, swapApp, d := open(t), definition(t, "app_swap"), rebalanceApp(t)
+	o, swapApp, d := open(t), app(t, "swap"), app(t, "rebalance")
 	const steps = 100
 	grant := units(100, 18)
 	for _, price := range []int64{wethPrice, wethPrice / 100 * 95, wethPrice / 100 * 106} {
@@ -208,7 +194,7 @@ func TestPortfolioOfTwoIsTheBest(t *testing.T) {
 // A portfolio of three is worth no less than by any two sales on a grid along the
 // paths that give most.
 func TestPortfolioOfThreeIsTheBest(t *testing.T) {
-	o, d := open(t), rebalanceApp(t)
+	o, d := open(t), app(t, "rebalance")
 	const steps, threshold = 50, 300
 	grant := units(60, 18)
 	list := []holding{{weth, grant, 4_000, wethPrice}, {usdc, nil, 3_000, dollar}, {wbtc, nil, 3_000, wbtcPrice}}
@@ -261,7 +247,7 @@ func TestPortfolioOfThreeIsTheBest(t *testing.T) {
 
 // Wider bands are worth no less, to a millionth: the search is no proof.
 func TestWiderBandsAreWorthNoLess(t *testing.T) {
-	o, d := open(t), rebalanceApp(t)
+	o, d := open(t), app(t, "rebalance")
 	last := new(big.Int)
 	for _, threshold := range []int64{10, 50, 200, 800, 3_000} {
 		a, err := o.Best(t.Context(), d, portfolio(threshold,
@@ -278,7 +264,7 @@ func TestWiderBandsAreWorthNoLess(t *testing.T) {
 }
 
 func TestPortfoliosThatCannotBe(t *testing.T) {
-	o, d := open(t), rebalanceApp(t)
+	o, d := open(t), app(t, "rebalance")
 	two := []holding{{weth, units(1, 18), 5_000, wethPrice}, {usdc, nil, 5_000, dollar}}
 	a, err := o.Best(t.Context(), d, portfolio(0, two...))
 	if err != nil {

@@ -1,9 +1,9 @@
 package oracle
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"math/big"
 	"slices"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -14,15 +14,16 @@ import (
 	"github.com/subnet112/assay/intent"
 )
 
-// A token is what one watched transfer told about a token: how much arrived of
-// what was sent. Both are equal for an ordinary one, and 0 for one that does not
-// move at all.
+// A token is what watched transfers told about a token: how much arrived of what
+// was sent, together, and whether each arrived to the unit. Nothing arrived of one
+// that does not move at all.
 type token struct {
 	sent, arrived uint256.Int
+	exact         bool
 }
 
 func (t *token) moves() bool    { return !t.arrived.IsZero() }
-func (t *token) ordinary() bool { return t.moves() && t.sent.Eq(&t.arrived) }
+func (t *token) ordinary() bool { return t.moves() && t.exact }
 
 // after returns about how much of an amount arrives by one transfer, exactly all
 // of it of an ordinary token.
@@ -37,54 +38,85 @@ func (t *token) after(amount *uint256.Int) uint256.Int {
 	return z
 }
 
-// probeSink is an account nobody has, which probes send to.
-var probeSink = common.BytesToAddress(crypto.Keccak256([]byte("assay oracle: probe")))
-
 // probeGas is the gas of a probe.
-const probeGas = 1_000_000
+const probeGas = 2_000_000
 
-// probe watches holder send half of what it has of a token.
+// sink is an account nobody has, which probe i sends to.
+func sink(i int) common.Address {
+	return common.BytesToAddress(crypto.Keccak256([]byte("assay oracle: probe"), []byte{byte(i)}))
+}
+
+// pieces are what a probe sends of a balance, one after the other: amounts of
+// several magnitudes, for a token that counts in shares loses a unit on some and
+// none on others.
+func pieces(balance *uint256.Int) []uint256.Int {
+	var half uint256.Int
+	half.Rsh(balance, 1)
+	list := []uint256.Int{half}
+	for _, d := range []uint64{3, 7, 1_009, 1_000_003} {
+		var z uint256.Int
+		if z.Div(&half, uint256.NewInt(d)); !z.IsZero() {
+			list = append(list, z)
+		}
+	}
+	return list
+}
+
+// probe watches holder send pieces of what it has of a token.
 func probe(ctx context.Context, w *chain.World, address, holder common.Address) (token, error) {
 	balance, err := call(ctx, w.View(), address, 1, "balanceOf(address)", addressWord(holder))
 	if err != nil {
 		return token{}, err
 	}
 	var t token
-	if t.sent.Rsh(&balance[0], 1); t.sent.IsZero() {
+	sent := pieces(&balance[0])
+	if sent[0].IsZero() {
 		return t, nil
 	}
-	accounts, tokens := []common.Address{holder, probeSink}, []common.Address{chain.ETH, address}
-	for _, list := range [][]common.Address{accounts, tokens} {
-		slices.SortFunc(list, func(a, b common.Address) int { return bytes.Compare(a[:], b[:]) })
-	}
-	word := t.sent.Bytes32()
-	data := slices.Concat(crypto.Keccak256([]byte("transfer(address,uint256)"))[:4], common.LeftPadBytes(probeSink[:], 32), word[:])
-	outcome, _, err := w.Execute(ctx, chain.Order{
+	order := chain.Order{
 		App:     "oracle",
 		Owner:   holder,
 		ChainID: w.ChainID(),
 		Grant:   []chain.Grant{{Token: address, Amount: &balance[0]}},
-		Watch:   accounts,
-		Tokens:  tokens,
+		Watch:   []common.Address{holder},
+		Tokens:  []common.Address{chain.ETH, address},
 		MaxGas:  probeGas,
-	}, intent.Plan{Interactions: []intent.Interaction{{
-		Target: address.Hex(), Value: "0", CallData: fmt.Sprintf("0x%x", data), ChainID: w.ChainID(),
-	}}})
+	}
+	var plan intent.Plan
+	for i := range sent {
+		order.Watch = append(order.Watch, sink(i))
+		plan.Interactions = append(plan.Interactions, intent.Interaction{
+			Target: address.Hex(), Value: "0", ChainID: w.ChainID(),
+			CallData: fmt.Sprintf("0x%x", encode("transfer", sink(i), sent[i].ToBig())),
+		})
+	}
+	for _, list := range [][]common.Address{order.Watch, order.Tokens} {
+		slices.SortFunc(list, common.Address.Cmp)
+	}
+	outcome, _, err := w.Execute(ctx, order, plan)
 	if err != nil {
-		return token{}, fmt.Errorf("watching a transfer of %s: %w", address.Hex(), err)
+		return token{}, fmt.Errorf("watching transfers of %s: %w", address.Hex(), err)
 	}
 	if outcome.Cause != intent.CauseNone {
 		return token{}, nil
 	}
-	got := outcome.Delta(probeSink, address)
 	lost := outcome.Delta(holder, address)
-	if got.Sign() <= 0 || lost.Sign() >= 0 {
-		return token{}, nil
+	if lost.Sign() >= 0 {
+		return t, nil
 	}
-	t.arrived.SetFromBig(got)
+	t.sent.SetFromBig(new(big.Int).Abs(lost))
+	t.exact = true
+	var asked uint256.Int
+	for i := range sent {
+		var got uint256.Int
+		if delta := outcome.Delta(sink(i), address); delta.Sign() > 0 {
+			got.SetFromBig(delta)
+		}
+		t.exact = t.exact && got.Eq(&sent[i])
+		t.arrived.Add(&t.arrived, &got)
+		asked.Add(&asked, &sent[i])
+	}
 	// One that takes more from the sender than was asked for is not ordinary.
-	if n, _ := uint256.FromBig(lost.Neg(lost)); !n.Eq(&t.sent) {
-		t.sent = *n
-	}
+	t.exact = t.exact && t.sent.Eq(&asked)
 	return t, nil
 }
