@@ -146,24 +146,41 @@ func (b *balancing) apply(flows []flow, c change) (z []flow, ok bool) {
 // sizes are the parts of what has to move that changes move, one after the other.
 var sizes = [...]int64{16, 128, 1024, 16_384, 1 << 20}
 
+// passes is how often all sizes are gone through: what the small changes find lets
+// large ones go on that stood at the edge of a band.
+const passes = 3
+
 // best runs the search.
 func (b *balancing) best(ctx context.Context) (*position, error) {
 	at, err := b.play(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	for _, parts := range sizes {
-		quanta := b.p.quanta(parts)
-		for range rounds {
-			next, err := b.improve(ctx, at, quanta)
-			if err != nil {
+	for range passes {
+		before := at.rank
+		for _, parts := range sizes {
+			if at, err = b.climb(ctx, at, b.p.quanta(parts)); err != nil {
 				return nil, err
 			}
-			if next == nil {
-				break
-			}
-			at = next
 		}
+		if at.rank.Cmp(before) == 0 {
+			break
+		}
+	}
+	return at, nil
+}
+
+// climb takes changes of one size until none ranks higher.
+func (b *balancing) climb(ctx context.Context, at *position, quanta []uint256.Int) (*position, error) {
+	for range rounds {
+		next, err := b.improve(ctx, at, quanta)
+		if err != nil {
+			return nil, err
+		}
+		if next == nil {
+			break
+		}
+		at = next
 	}
 	return at, nil
 }
@@ -174,8 +191,19 @@ func (b *balancing) improve(ctx context.Context, at *position, quanta []uint256.
 	if err != nil {
 		return nil, err
 	}
+	// Most rounds only pile up. The rest is looked at when nothing is left to add.
+	best, err := b.pick(ctx, at, adds)
+	if best != nil || err != nil {
+		return best, err
+	}
+	return b.pick(ctx, at, b.changes(at, tops, quanta))
+}
+
+// pick returns the best position that one of the changes leads to, nil if none
+// ranks higher.
+func (b *balancing) pick(ctx context.Context, at *position, list []change) (*position, error) {
 	var best *position
-	for _, c := range append(adds, b.changes(at, tops, quanta)...) {
+	for _, c := range list {
 		flows, ok := b.apply(at.flows, c)
 		if !ok {
 			continue

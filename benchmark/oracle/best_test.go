@@ -193,16 +193,20 @@ func TestMinimum(t *testing.T) {
 // An answer depends on the world and the intent: not on what an oracle was asked
 // before, on the order of venues or on who else asks.
 func TestAnswersRepeat(t *testing.T) {
-	d := app(t, "swap")
-	states := []intent.State{
-		swap(usdc, weth, units(4_000_000, 6)),
-		swap(dai, wbtc, units(30_000, 18)),
-		swap(sta, eth, units(700, 18)),
+	swaps, portfolios := app(t, "swap"), app(t, "rebalance")
+	asks := []struct {
+		app   intent.Definition
+		state intent.State
+	}{
+		{swaps, swap(usdc, weth, units(4_000_000, 6))},
+		{swaps, swap(dai, wbtc, units(30_000, 18))},
+		{swaps, swap(sta, eth, units(700, 18))},
+		{portfolios, portfolio(100, holding{weth, units(9, 18), 7_000, wethPrice}, holding{usdc, nil, 3_000, dollar})},
 	}
 	var want []oracle.Answer
 	first := open(t)
-	for _, s := range states {
-		a, err := first.Best(t.Context(), d, s)
+	for _, ask := range asks {
+		a, err := first.Best(t.Context(), ask.app, ask.state)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,14 +215,14 @@ func TestAnswersRepeat(t *testing.T) {
 	second := open(t)
 	var wg sync.WaitGroup
 	for range 2 {
-		for i := len(states) - 1; i >= 0; i-- {
+		for i := len(asks) - 1; i >= 0; i-- {
 			wg.Go(func() {
-				a, err := second.Best(context.WithoutCancel(t.Context()), d, states[i])
+				a, err := second.Best(t.Context(), asks[i].app, asks[i].state)
 				if err != nil {
 					t.Error(err)
 				}
 				if diff := cmp.Diff(want[i], a, compareAnswers...); diff != "" {
-					t.Errorf("state %d (-first +second):\n%s", i, diff)
+					t.Errorf("ask %d (-first +second):\n%s", i, diff)
 				}
 			})
 		}

@@ -31,7 +31,7 @@ type state struct {
 	// Of a Uniswap V3 pool.
 	price     uint256.Int // square root, times 2^96
 	liquidity uint256.Int
-	tick      int32
+	tick      [2]int32 // the price's lies between these, both included; see v3.swap
 }
 
 // swap gives an input to a pool in a state, which it moves on. zeroForOne says

@@ -41,7 +41,7 @@ func (p *pool) openV3(ctx context.Context, v *chain.View) error {
 		{"fee()", func(w words) { p.v3.fee = w[0].Uint64() }},
 		{"tickSpacing()", func(w words) { p.v3.spacing = w.signed(0) }},
 		{"liquidity()", func(w words) { p.start.liquidity = w[0] }},
-		{"slot0()", func(w words) { p.start.price, p.start.tick = w[0], w.signed(min(1, len(w)-1)) }},
+		{"slot0()", func(w words) { p.start.price, p.start.tick = w[0], at(w.signed(min(1, len(w)-1))) }},
 	} {
 		w, err := call(ctx, v, p.venue.Address, 1, read.signature)
 		if err != nil {
@@ -55,8 +55,13 @@ func (p *pool) openV3(ctx context.Context, v *chain.View) error {
 	return nil
 }
 
+// at is a tick that is known.
+func at(tick int32) [2]int32 { return [2]int32{tick, tick} }
+
 // swap walks an exact input through the pool until it is used up or the price is
-// at its bound, where the pool leaves the rest with the trader.
+// at its bound, where the pool leaves the rest with the trader. Within which range
+// the price ended is known then; which of its ticks it is costs much to say, and
+// is left to the next swap, for most states have none.
 func (v *v3) swap(ctx context.Context, s *state, zeroForOne bool, in *uint256.Int) (out uint256.Int, err error) {
 	var bound uint256.Int
 	if zeroForOne {
@@ -68,16 +73,20 @@ func (v *v3) swap(ctx context.Context, s *state, zeroForOne bool, in *uint256.In
 		return out, errNoTrade
 	}
 	left, next := *in, *s
+	tick := next.tick[0]
+	if tick != next.tick[1] {
+		tick = tickAtSqrtRatio(&next.price, tick, next.tick[1])
+	}
 	for n := 0; !left.IsZero() && !next.price.Eq(&bound); n++ {
 		if n == maxSteps {
 			return out, errNoTrade
 		}
-		tick, initialized, err := v.nextTick(ctx, next.tick, zeroForOne)
+		edge, initialized, err := v.nextTick(ctx, tick, zeroForOne)
 		if err != nil {
 			return out, err
 		}
-		tick = min(max(tick, minTick), maxTick)
-		end := v.ratioAt(tick)
+		edge = min(max(edge, minTick), maxTick)
+		end := v.ratioAt(edge)
 		target := end
 		if zeroForOne && end.Lt(&bound) || !zeroForOne && end.Gt(&bound) {
 			target = bound
@@ -91,18 +100,20 @@ func (v *v3) swap(ctx context.Context, s *state, zeroForOne bool, in *uint256.In
 		switch {
 		case did.price.Eq(&end):
 			if initialized {
-				if err := v.cross(ctx, &next, tick, zeroForOne); err != nil {
+				if err := v.cross(ctx, &next, edge, zeroForOne); err != nil {
 					return out, err
 				}
 			}
-			next.tick = tick
-			if zeroForOne {
-				next.tick--
+			if tick = edge; zeroForOne {
+				tick--
 			}
-		case !did.price.Eq(&next.price) && zeroForOne:
-			next.tick = tickAtSqrtRatio(&did.price, tick, next.tick)
-		case !did.price.Eq(&next.price):
-			next.tick = tickAtSqrtRatio(&did.price, next.tick, tick)
+			next.tick = at(tick)
+		case did.price.Eq(&next.price):
+			next.tick = at(tick)
+		case zeroForOne:
+			next.tick = [2]int32{edge, tick}
+		default:
+			next.tick = [2]int32{tick, edge}
 		}
 		next.price = did.price
 	}
