@@ -9,7 +9,10 @@
 // confirmed: the plan is executed as a solver's would be, and what it delivers
 // must be what was computed, to the unit, wherever all tokens on the way are
 // ordinary. A token that takes a fee on a transfer, or counts in shares, is found
-// by watching a transfer; there the maths chooses and the EVM's number counts.
+// by watching transfers; there the maths chooses and the EVM's number counts.
+//
+// An intent of type rebalance trades between several tokens at once, within bands
+// for their shares of the whole. Its best is climbed to and no proof.
 //
 // Not covered on purpose: cycles, and so arbitrage; pools of other protocols;
 // orders of magnitude finer splits; tricks that are no trade, such as skimming a
