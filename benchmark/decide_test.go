@@ -11,6 +11,7 @@ import (
 
 	"github.com/subnet112/assay/benchmark"
 	"github.com/subnet112/assay/intent"
+	"github.com/subnet112/assay/sandbox"
 	"github.com/subnet112/assay/sandbox/wasm"
 	"github.com/subnet112/assay/sandbox/wasmtest"
 	"github.com/subnet112/assay/scoring"
@@ -203,5 +204,22 @@ func TestACopiedAndShrunkChampionDoesNotDethrone(t *testing.T) {
 	c := got.Challengers[0]
 	if got.Adopted != "" || c.Adopt || c.Share != 10_000 || c.Matched != intents || c.Compared != intents {
 		t.Errorf("adopted %q, share %d, %d of %d orders matched: %s", got.Adopted, c.Share, c.Matched, c.Compared, got.Reason)
+	}
+}
+
+// Two solvers in Go have the same runtime; that alone makes neither a copy.
+func TestSolversInGoAreNoCopiesOfEachOther(t *testing.T) {
+	t.Parallel()
+	var both [2]*sandbox.Bodies
+	for i, name := range []string{"swap", "fallback"} {
+		var err error
+		if both[i], err = sandbox.ReadBodies(solver(t, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, share := range []uint{both[0].Share(both[1]), both[1].Share(both[0])} {
+		if share >= scoring.CopyShare/2 {
+			t.Errorf("they share %d basis points", share)
+		}
 	}
 }

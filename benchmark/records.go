@@ -1,10 +1,17 @@
 package benchmark
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"go.etcd.io/bbolt"
+
+	"github.com/subnet112/assay/intent"
 )
 
 // epochKey sorts epochs by number.
@@ -198,6 +205,34 @@ func (s *Store) Epoch(n uint64) (*Epoch, error) {
 }
 
 // check recomputes the digest that covers every row.
+// DecodeEpoch reads an epoch from the document that its JSON is. The error is an
+// [intent.UsageFault]: it is of another schema, has fields this build does not know,
+// or its rows are not those of its digest.
+func DecodeEpoch(b []byte) (*Epoch, error) {
+	e := new(Epoch)
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	err := d.Decode(e)
+	if err == nil && e.Schema != RowSchema {
+		err = fmt.Errorf("schema %d, this build reads %d", e.Schema, RowSchema)
+	}
+	if err == nil {
+		if _, tail := d.Token(); !errors.Is(tail, io.EOF) {
+			err = errors.New("something follows the document")
+		}
+	}
+	if err == nil && slices.Contains(e.Sessions, nil) {
+		err = errors.New("a session is null")
+	}
+	if err == nil {
+		err = e.check()
+	}
+	if err != nil {
+		return nil, &intent.UsageFault{Err: fmt.Errorf("no result of bench: %w", err)}
+	}
+	return e, nil
+}
+
 func (e *Epoch) check() error {
 	d, err := RowsDigest(e.Pack, e.rows())
 	if err != nil {

@@ -83,6 +83,7 @@ type Comparison struct {
 	Champion      string `json:"champion"`
 	Challenger    string `json:"challenger"`
 	Bar           string `json:"bar"` // the best of the dethroned champions
+	BPS           string `json:"bps"` // (challenger − champion) / champion in basis points, rounded down; "" unless both have a value
 	ChampionGas   uint64 `json:"champion_gas"`
 	ChallengerGas uint64 `json:"challenger_gas"`
 	Measured      bool   `json:"gas_measured"` // both are known
@@ -243,6 +244,8 @@ func (v *Adoption) compare(id string, c, x served, bar *big.Int) {
 			share = limit
 		}
 		v.kept.Add(&v.kept, share)
+		gain := new(big.Int).Sub(x.value, c.value)
+		o.BPS = gain.Mul(gain, big.NewInt(basisPoints)).Div(gain, c.value).String()
 	}
 	v.Orders = append(v.Orders, o)
 }

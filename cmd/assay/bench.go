@@ -18,6 +18,8 @@ type benchOptions struct {
 	setup
 	state       string
 	miner       string
+	champion    string
+	bars        []string
 	workers     int
 	profilePath string
 	rows        bool
@@ -50,6 +52,10 @@ in intent isolation every intent starts where on_benchmark_start ended, and one
 solver uses all workers. The pack's digest names the isolation. It does not name
 the engine: the interpreter gives the same rows, tens of times slower.
 
+--champion FILE runs the champion beside them, and says whether one of them
+replaces it and why; --bar FILE, at most twice, runs one that was dethroned,
+against which what is new is measured as well. Both keep states of their own.
+
 --profile writes where the fuel went, by function and stack, for go tool pprof;
 it changes no row. Build solvers with their names for it: without -s.
 ` + exitStatus,
@@ -65,6 +71,8 @@ it changes no row. Build solvers with their names for it: without -s.
 	f := cmd.Flags()
 	f.StringVar(&o.state, "state", "", "folder that keeps states and rows (default: none)")
 	f.StringVar(&o.miner, "miner", "", "whose the solver is; with one solver only")
+	f.StringVar(&o.champion, "champion", "", "the solver to beat")
+	f.StringArrayVar(&o.bars, "bar", nil, "a dethroned champion, at most two")
 	f.IntVar(&o.workers, "workers", min(runtime.GOMAXPROCS(0), benchmark.MaxWorkers), "solvers run at the same time")
 	f.BoolVar(&o.rows, "rows", false, "print every row as well")
 	f.BoolVar(&o.log, "log", false, "print what the solvers logged, to standard error")
@@ -81,6 +89,9 @@ func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err 
 	entrants, err := o.entrants(paths)
 	if err != nil {
 		return err
+	}
+	if len(o.bars) > 0 && o.champion == "" {
+		return usagef("--bar needs --champion, whom it was dethroned by")
 	}
 	if o.workers < 1 || o.workers > benchmark.MaxWorkers {
 		return usagef("--workers must be from 1 to %d, got %d", benchmark.MaxWorkers, o.workers)
@@ -144,7 +155,24 @@ func solverNames(e *benchmark.Epoch) map[string]string {
 	return names
 }
 
-// entrants makes one of each path.
+type other struct {
+	path string
+	role benchmark.Role
+}
+
+// others are the solvers of flags.
+func (o *benchOptions) others() []other {
+	var out []other
+	if o.champion != "" {
+		out = append(out, other{o.champion, benchmark.RoleChampion})
+	}
+	for _, path := range o.bars {
+		out = append(out, other{path, benchmark.RoleBar})
+	}
+	return out
+}
+
+// entrants makes one of each path, and of each flag that names one.
 func (o *benchOptions) entrants(paths []string) ([]benchmark.Entrant, error) {
 	if o.miner != "" && len(paths) > 1 {
 		return nil, usagef("--miner names the miner of one solver, %d are given", len(paths))
@@ -168,6 +196,13 @@ func (o *benchOptions) entrants(paths []string) ([]benchmark.Entrant, error) {
 		}
 		first[miner] = path
 		out[i] = benchmark.Entrant{Miner: miner, Role: benchmark.RoleCandidate, Module: modules[i], Script: isScript(path)}
+	}
+	for _, other := range o.others() {
+		modules, err := readModules([]string{other.path})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, benchmark.Entrant{Miner: minerOf(other.path), Role: other.role, Module: modules[0], Script: isScript(other.path)})
 	}
 	return out, nil
 }

@@ -21,6 +21,8 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.Is(err, errRefused):
 		return exitRefused
+	case errors.Is(err, errThreshold):
+		return exitThreshold
 	case errors.As(err, &snapshot):
 		return exitSnapshot
 	case errors.Is(err, benchmark.ErrLocked):

@@ -35,6 +35,7 @@ func renderEpoch(w io.Writer, e *benchmark.Epoch) {
 		fmt.Fprintln(w)
 		renderSolver(w, i+1, s)
 	}
+	renderDecision(w, e)
 }
 
 func renderSolver(w io.Writer, place int, s benchmark.Summary) {
@@ -42,7 +43,7 @@ func renderSolver(w io.Writer, place int, s benchmark.Summary) {
 	if s.Name != "" {
 		title = s.Name + " " + strings.Trim(s.Version, `"`)
 	}
-	fmt.Fprintf(w, "%s\n", clip(fmt.Sprintf("%d. %s, miner %s", place, title, intent.Quoted(s.Miner, 40)), columns))
+	fmt.Fprintf(w, "%s\n", clip(fmt.Sprintf("%d. %s, miner %s%s", place, title, intent.Quoted(s.Miner, 40), as(s.Role)), columns))
 	score := "none"
 	if s.Score != "" {
 		score = clipScore(s.Score)

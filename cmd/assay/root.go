@@ -27,6 +27,7 @@ const (
 	exitRefused     = 10
 	exitSnapshot    = 12
 	exitStoreLocked = 13
+	exitThreshold   = 20
 	exitInterrupted = 130
 )
 
@@ -38,12 +39,17 @@ EXIT STATUS
   10   check: a solver was refused
   12   a snapshot is missing or is not the one the pack names
   13   the state folder is in use by another process
+  20   compare: the second solver would not replace the first
   130  interrupted
 `
 
-// errRefused marks the result of check when a solver did not pass. The report
-// has been printed, so the error itself says nothing more.
-var errRefused = errors.New("refused")
+// errRefused and errThreshold mark the results of check, when a solver did not pass,
+// and of compare, when one would not be adopted. The report has been printed, so the
+// errors themselves say nothing more.
+var (
+	errRefused   = errors.New("refused")
+	errThreshold = errors.New("not adopted")
+)
 
 // hinted is an error with the next thing to try.
 type hinted struct {
@@ -84,14 +90,14 @@ plans on forked-chain snapshots and scores what really happened.
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetArgs(args)
-	root.AddCommand(newBench(s), newCheck(s), newSnapshot(s), newVersion(s), newCompile())
+	root.AddCommand(newBench(s), newCheck(s), newCompare(s), newSnapshot(s), newVersion(s), newCompile())
 
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	code := exitCode(ctx, err)
-	if errors.Is(err, errRefused) {
+	if errors.Is(err, errRefused) || errors.Is(err, errThreshold) {
 		return code
 	}
 	message := oneLine(err)
