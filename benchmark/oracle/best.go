@@ -123,8 +123,8 @@ func addressParam(s intent.State, name string) (common.Address, error) {
 // its cause.
 func (q *quest) swap(ctx context.Context, t trade) (Answer, error) {
 	from, to := q.o.wrapped(t.in), q.o.wrapped(t.out)
-	best := Answer{Reason: "no pools lead from the input to the output"}
-	for legs := maxLegs; legs > 0; legs /= 2 {
+	best := Answer{Reason: "no pools give anything for the input"}
+	for _, legs := range legLimits {
 		routes, exact, err := q.o.routes(ctx, q.o.market(), from, to, &t.amount, legs)
 		if err != nil {
 			return Answer{}, err

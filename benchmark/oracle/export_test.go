@@ -132,7 +132,7 @@ type Divided struct {
 func (o *Oracle) SplitOver(ctx context.Context, paths []Path, amount *uint256.Int) (apart, climbed *Divided, err error) {
 	o.turn.Lock()
 	defer o.turn.Unlock()
-	s := &search{o: o, start: o.market(), amount: *amount, legs: maxLegs}
+	s := &search{o: o, start: o.market(), amount: *amount, legs: legLimits[0]}
 	for _, p := range paths {
 		s.paths = append(s.paths, p.path)
 	}

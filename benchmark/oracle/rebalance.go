@@ -23,7 +23,7 @@ func (q *quest) rebalance(ctx context.Context) (Answer, error) {
 		return Answer{}, err
 	}
 	best := Answer{Reason: "no trades bring every share into its band"}
-	for flows := maxLegs; flows > 0; flows /= 2 {
+	for _, flows := range legLimits {
 		failed := false
 		for _, margin := range margins {
 			outcome, ordinary, err := q.balance(ctx, &best, p, flows, margin)

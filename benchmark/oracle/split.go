@@ -8,10 +8,12 @@ import (
 	"github.com/holiman/uint256"
 )
 
-const (
-	grid    = 100 // shares of an input are multiples of 1/grid
-	maxLegs = 16  // paths one input is split over
-)
+// grid is how many shares there are of an input.
+const grid = 100
+
+// legLimits are how many paths one input is split over at most. A plan that fails
+// with one, for it takes too much gas, is tried again with the next.
+var legLimits = [...]int{16, 12, 9, 7, 5, 4, 3, 2, 1}
 
 // share returns ⌊amount·k/grid⌋.
 func share(amount *uint256.Int, k int) uint256.Int {
