@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/core"
@@ -24,13 +25,16 @@ import (
 var ErrContractPath = errors.New("contract path not supported by this build")
 
 // A Funded is an order made ready on a world: its owner topped up to the grant,
-// and measured. Plans for one order, of however many solvers, start from it. It
-// is immutable: any number of goroutines may use one.
+// and measured. Plans for one order, of however many solvers, start from it. Any
+// number of goroutines may use one.
 type Funded struct {
 	world  *World
 	order  *Order
 	over   *overlay // the grant
 	before balances
+
+	mu    sync.Mutex
+	sides map[common.Address]*uint256.Int // see side
 }
 
 // Fund tops the owner of an order up to the grant and measures what Execute
@@ -48,7 +52,7 @@ func (w *World) Fund(ctx context.Context, o Order) (f *Funded, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Funded{world: w, order: &o, over: over, before: before}, nil
+	return &Funded{world: w, order: &o, over: over, before: before, sides: map[common.Address]*uint256.Int{}}, nil
 }
 
 // View returns what a solver sees while it plans for the order.
@@ -101,7 +105,7 @@ func (f *Funded) execute(ctx context.Context, p intent.Plan, hooks *tracing.Hook
 		return nil, nil, err
 	}
 	if r.out.Cause == intent.CauseNone {
-		if err := r.measureAfter(f.over, f.before); err != nil {
+		if err := r.measureAfter(); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -183,6 +187,7 @@ func (w *World) measureBefore(over *overlay, o *Order) (balances, error) {
 type run struct {
 	world   *World
 	order   *Order
+	funded  *Funded
 	steps   []step
 	out     *Outcome
 	sdb     *state.StateDB
@@ -199,7 +204,7 @@ func (f *Funded) newRun(p intent.Plan) (*run, *intent.MinerFault) {
 	if fault != nil {
 		return nil, fault
 	}
-	r := &run{world: f.world, order: f.order, steps: steps, out: &Outcome{}}
+	r := &run{world: f.world, order: f.order, funded: f, steps: steps, out: &Outcome{}}
 	r.sdb, r.missing = f.world.newState(f.over)
 	return r, nil
 }

@@ -17,8 +17,12 @@ import (
 // measured. More than any real route changes, so a plan beyond it is refused.
 const sideTokens = 128
 
+// sidesKept bounds the contracts of which a [Funded] keeps what its owner holds.
+// Plans can make up more; those are read every time.
+const sidesKept = 1024
+
 // measureAfter fills in what the plan did and checks what it spent.
-func (r *run) measureAfter(over *overlay, before balances) error {
+func (r *run) measureAfter() error {
 	logs := r.sdb.Logs()
 	side := r.sideTokens(logs)
 	p := r.world.probeOn(r.sdb.Copy(), r.missing, nil)
@@ -37,7 +41,7 @@ func (r *run) measureAfter(over *overlay, before balances) error {
 	case err != nil:
 		return r.order.coreFault("measuring after the plan", err)
 	}
-	r.out.Deltas = r.order.deltas(before, after)
+	r.out.Deltas = r.order.deltas(r.funded.before, after)
 	r.out.readLogs(logs)
 	for _, token := range r.order.Tokens {
 		lost := new(big.Int).Neg(r.out.Delta(r.order.Owner, token))
@@ -46,7 +50,7 @@ func (r *run) measureAfter(over *overlay, before balances) error {
 			return nil
 		}
 	}
-	return r.checkSideTokens(over, p, side)
+	return r.checkSideTokens(p, side)
 }
 
 func (r *run) overspent(token common.Address, lost, granted string) {
@@ -58,28 +62,21 @@ func (r *run) overspent(token common.Address, lost, granted string) {
 // of which the owner may lose nothing. Without it a plan could sell whatever else
 // a historical owner holds. A contract that does not say what the owner holds of
 // it before the plan is no token.
-func (r *run) checkSideTokens(over *overlay, after *probe, tokens []common.Address) error {
+func (r *run) checkSideTokens(after *probe, tokens []common.Address) error {
 	if len(tokens) > sideTokens {
 		r.out.Cause = intent.CauseOverspent
 		r.out.Detail = fmt.Sprintf("the plan touches more than %d contracts the intent does not name", sideTokens)
 		return nil
 	}
-	before := r.world.newProbe(over, nil)
-	defer func() { before.close() }()
 	for _, token := range tokens {
-		had, err := r.sideBalance(before, token)
+		had, err := r.funded.side(token)
 		if err != nil {
 			return err
-		}
-		if had == nil && before.missing.missing() != nil {
-			// A missing read stops an EVM for good, and the next token needs one.
-			before.close()
-			before = r.world.newProbe(over, nil)
 		}
 		if had == nil || had.IsZero() {
 			continue
 		}
-		has, err := r.sideBalance(after, token)
+		has, err := sideBalance(after, token, r.order.Owner)
 		if err != nil {
 			return err
 		}
@@ -125,10 +122,35 @@ func (r *run) sideTokens(logs []*types.Log) []common.Address {
 	return list
 }
 
+// side returns what the owner holds of a contract before any plan: nil where that
+// does not tell. Plans for one order touch the same few contracts, so that what
+// was read for one is kept for the next; each is read in a state of its own, and
+// thus the same whoever asks first.
+func (f *Funded) side(token common.Address) (*uint256.Int, error) {
+	f.mu.Lock()
+	had, known := f.sides[token]
+	f.mu.Unlock()
+	if known {
+		return had, nil
+	}
+	p := f.world.newProbe(f.over, nil)
+	defer p.close()
+	had, err := sideBalance(p, token, f.order.Owner)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.sides) < sidesKept {
+		f.sides[token] = had
+	}
+	return had, nil
+}
+
 // sideBalance reads what the owner holds of a contract: nil where that does not
 // tell.
-func (r *run) sideBalance(p *probe, token common.Address) (*uint256.Int, error) {
-	b, err := p.balance(token, r.order.Owner)
+func sideBalance(p *probe, token, owner common.Address) (*uint256.Int, error) {
+	b, err := p.balance(token, owner)
 	var missing *MissingError
 	switch {
 	case errors.Is(err, errNoBalance), errors.As(err, &missing):
