@@ -16,7 +16,10 @@ import (
 func TestAFailedQuoteIsNotedUnlessAClockDecidedIt(t *testing.T) {
 	t.Parallel()
 	f := standardFile(t)
-	object(item(f["apps"], 0)["manifest"])["quote"] = file{"minimum": "estimated_output"}
+	manifest := object(item(f["apps"], 0)["manifest"])
+	manifest["quote"] = file{"minimum": "estimated_output"}
+	minimum := item(item(manifest["intent_functions"], 0)["params"], 2)
+	minimum["source"], minimum["quote_field"] = "quote", "estimated_output"
 	f["cases"] = f["cases"].([]any)[:1]
 	for _, tt := range []struct {
 		name  string

@@ -44,7 +44,12 @@ func tipApp() file {
 		"app_id": "tip", "name": "Tip", "version": "1.0.0", "intent_type": "tip", "js_code": tipScore,
 		"config":   file{"supported_chains": []any{1}, "score_threshold": 0.1},
 		"deployer": owner, "description": "ETH to a receiver",
-		"manifest": file{"value": file{"token": "token", "account": "receiver", "minimum": "minimum"}},
+		"manifest": file{
+			"intent_functions": []any{file{"name": "tip", "params": []any{
+				file{"name": "token", "type": "address"}, file{"name": "receiver", "type": "address"}, file{"name": "minimum", "type": "uint256"},
+			}}},
+			"value": file{"token": "token", "account": "receiver", "minimum": "minimum"},
+		},
 	}
 }
 

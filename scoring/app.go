@@ -46,8 +46,8 @@ func (a *App) load(ctx context.Context) error {
 		return errors.New("config.score_threshold: no decimal in [0,1]")
 	}
 	a.threshold = threshold
-	if err := checkManifest(a.definition.Manifest); err != nil {
-		return fmt.Errorf("manifest: %w", err)
+	if err := a.definition.Validate(); err != nil {
+		return err
 	}
 	exports, failed, err := a.program.load(ctx)
 	switch {

@@ -132,9 +132,6 @@ func TestShouldTrigger(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	s := newScorer(t, compiled, patient())
-	functions := []intent.Function{{Name: "swap", Params: []intent.Param{
-		{Name: "output_token", Type: "address"}, {Name: "receiver", Type: "address"}, {Name: "min_output_amount", Type: "uint256"},
-	}}}
 	for _, tt := range []struct {
 		name, code string
 		edit       func(*intent.Definition)
@@ -159,28 +156,28 @@ func TestLoadRefuses(t *testing.T) {
 			func(d *intent.Definition) { d.Manifest = nil }, "manifest.value"},
 		{"another value rule", accept + `exports.manifest = { value: { token: "input_token", account: "receiver" } };`, nil, "manifest.value"},
 		{"another function", accept + `exports.manifest = { intent_functions: [{ name: "swop" }] };`,
-			func(d *intent.Definition) { d.Manifest.IntentFunctions = functions }, "manifest.intent_functions[0]"},
+			nil, "manifest.intent_functions[0]"},
 		{"parameters in another order",
 			accept + `exports.manifest = { intent_functions: [{ name: "swap", params: {
 				receiver: { type: "address" }, output_token: { type: "address" }, min_output_amount: { type: "uint256" } } }] };`,
-			func(d *intent.Definition) { d.Manifest.IntentFunctions = functions }, "manifest.intent_functions[0]"},
+			nil, "manifest.intent_functions[0]"},
 		{"functions that are no list", accept + `exports.manifest = { intent_functions: 5 };`,
-			func(d *intent.Definition) { d.Manifest.IntentFunctions = functions }, "not a list of functions"},
+			nil, "not a list of functions"},
 		{"parameters that are no object", accept + `exports.manifest = { intent_functions: [{ name: "swap", params: 5 }] };`,
-			func(d *intent.Definition) { d.Manifest.IntentFunctions = functions }, "neither an object nor a list"},
+			nil, "neither an object nor a list"},
 
 		{"a threshold above 1", accept, func(d *intent.Definition) { d.Config.ScoreThreshold = "1.1" }, "config.score_threshold"},
 		{"no threshold", accept, func(d *intent.Definition) { d.Config.ScoreThreshold = "" }, "config.score_threshold"},
-		{"a function without a name", accept, func(d *intent.Definition) { d.Manifest.IntentFunctions = []intent.Function{{}} }, "intent_functions[0] has no name"},
+		{"a function without a name", accept, func(d *intent.Definition) { d.Manifest.IntentFunctions = []intent.Function{{}} }, "intent_functions[0].name"},
 		{"a function that stands twice", accept,
 			func(d *intent.Definition) { d.Manifest.IntentFunctions = []intent.Function{{Name: "a"}, {Name: "a"}} }, "intent_functions[1]"},
 		{"a value of no token", accept, func(d *intent.Definition) { d.Manifest.Value.Token = "" }, "value.token"},
 		{"a value of no account", accept, func(d *intent.Definition) { d.Manifest.Value.Account = "" }, "value.account"},
 		{"a value rule that points nowhere", accept, func(d *intent.Definition) {
-			d.Manifest.IntentFunctions, d.Manifest.Value.Token = functions, "output"
+			d.Manifest.Value.Token = "output"
 		}, "value.token"},
 		{"a value rule of the wrong type", accept, func(d *intent.Definition) {
-			d.Manifest.IntentFunctions, d.Manifest.Value.Minimum = functions, "receiver"
+			d.Manifest.Value.Minimum = "receiver"
 		}, "value.minimum"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -208,9 +205,6 @@ func TestLoadAcceptsWhatAgrees(t *testing.T) {
 				output_token: { type: "address" }, receiver: { type: "address" }, min_output_amount: { type: "uint256" } } }],
 			benchmark_scenarios: [],
 		};`)
-	d.Manifest.IntentFunctions = []intent.Function{{Name: "swap", Params: []intent.Param{
-		{Name: "output_token", Type: "address"}, {Name: "receiver", Type: "address"}, {Name: "min_output_amount", Type: "uint256"},
-	}}}
 	load(t, newScorer(t, compiled, patient()), d)
 }
 

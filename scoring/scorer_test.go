@@ -117,11 +117,11 @@ func TestPlanMetadataNeedsTheManifest(t *testing.T) {
 	if got := score(t, load(t, s, d), input(1)).Reason; got != `"{}"` {
 		t.Errorf("metadata without asking: %s", got)
 	}
-	d.Manifest = &intent.Manifest{}
+	d.Manifest = &intent.Manifest{IntentFunctions: functions()}
 	if got := score(t, load(t, s, d), input(1)).Reason; got != `"{}"` {
 		t.Errorf("metadata with a manifest that does not ask: %s", got)
 	}
-	d.Manifest = &intent.Manifest{PlanMetadata: true}
+	d.Manifest.PlanMetadata = true
 	if got := score(t, load(t, s, d), input(1)).Reason; !strings.Contains(got, "999") {
 		t.Errorf("metadata when asked for: %s", got)
 	}

@@ -95,8 +95,15 @@ func app(code string) intent.Definition {
 func valued(code string) intent.Definition {
 	d := app(code)
 	d.Config.ScoreThreshold = "0.5"
-	d.Manifest = &intent.Manifest{Value: &intent.ValueRule{Token: "output_token", Account: "receiver", Minimum: "min_output_amount"}}
+	d.Manifest = &intent.Manifest{IntentFunctions: functions(), Value: &intent.ValueRule{Token: "output_token", Account: "receiver", Minimum: "min_output_amount"}}
 	return d
+}
+
+// functions are those of a manifest whose value rule [valued] has.
+func functions() []intent.Function {
+	return []intent.Function{{Name: "swap", Params: []intent.Param{
+		{Name: "output_token", Type: "address"}, {Name: "receiver", Type: "address"}, {Name: "min_output_amount", Type: "uint256"},
+	}}}
 }
 
 func load(t testing.TB, s *scoring.Scorer, d intent.Definition) *scoring.App {
