@@ -29,6 +29,7 @@ func (c *prepared) judge(ctx context.Context, seed [32]byte, plan intent.Plan) (
 	score, err := c.app.Score(ctx, scoring.Input{
 		Plan:    plan,
 		State:   c.task.State,
+		Encoded: c.scored,
 		Outcome: outcome,
 		After:   after,
 		Context: c.world.Context(),

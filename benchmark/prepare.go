@@ -38,6 +38,7 @@ type prepared struct {
 	funded *chain.Funded
 	world  *chain.World
 	task   harness.Task
+	scored []byte // the state as scorers see it
 	best   string
 }
 
@@ -206,7 +207,7 @@ func (p *Prepared) ready(ctx context.Context, d intent.Definition, app *scoring.
 	if err != nil {
 		return nil, err
 	}
-	return &prepared{
+	ready := &prepared{
 		id:     id,
 		app:    app,
 		funded: funded,
@@ -228,7 +229,11 @@ func (p *Prepared) ready(ctx context.Context, d intent.Definition, app *scoring.
 			Truth:      c.Truth,
 			AskQuote:   d.Manifest != nil && len(d.Manifest.Quote) > 0,
 		},
-	}, nil
+	}
+	if ready.scored, err = scoring.EncodeState(state); err != nil {
+		return nil, &intent.AppFault{AppID: d.AppID, Err: fmt.Errorf("state: %w", err)}
+	}
+	return ready, ready.task.Encode()
 }
 
 // selfTest puts a known-good plan through what every solver's plan goes through.

@@ -22,6 +22,16 @@ type Task struct {
 	Truth      *bool
 
 	AskQuote bool // the app's manifest has a quote
+
+	input []byte // see Encode
+}
+
+// Encode makes once what every solver is given for the task, which must not change
+// afterwards. A task without it is encoded for each. The error is an
+// *intent.AppFault.
+func (t *Task) Encode() (err error) {
+	t.input, err = t.encode(nil)
+	return err
 }
 
 // An Answer is what a solver made of one [Task]. It holds no time and nothing
@@ -208,18 +218,24 @@ func (s *Solver) quote(ctx context.Context, t Task, input []byte, row *tally, a 
 	return nil
 }
 
-// request encodes what the three calls of a task receive. The market travels in
-// it only if set_market of the live instance did not take it.
+// request is what the three calls of a task receive. The market travels in it
+// only if set_market of the live instance did not take it.
 func (s *Solver) request(t Task) ([]byte, error) {
-	state := t.State
-	state.SyncExtra()
-	r := intent.Request{IntentID: t.IntentID, Intent: t.Intent.Public(), State: state}
 	for i := range s.market {
-		if m := &s.market[i]; m.snapshot.ChainID == state.ChainID && !m.taken {
-			r.Snapshot = &m.snapshot
+		if m := &s.market[i]; m.snapshot.ChainID == t.State.ChainID && !m.taken {
+			return t.encode(&m.snapshot)
 		}
 	}
-	b, err := intent.Canonical(r)
+	if t.input != nil {
+		return t.input, nil
+	}
+	return t.encode(nil)
+}
+
+func (t *Task) encode(market *intent.MarketSnapshot) ([]byte, error) {
+	state := t.State
+	state.SyncExtra()
+	b, err := intent.Canonical(intent.Request{IntentID: t.IntentID, Intent: t.Intent.Public(), State: state, Snapshot: market})
 	if err != nil {
 		return nil, &intent.AppFault{AppID: t.Intent.AppID, Err: err}
 	}

@@ -2,6 +2,7 @@ package scoring
 
 import (
 	"encoding/hex"
+	"errors"
 
 	"github.com/ethereum/go-ethereum/common"
 	"github.com/ethereum/go-ethereum/common/hexutil"
@@ -12,117 +13,87 @@ import (
 
 // What a scorer sees. Every name of more than one word stands in both spellings,
 // as scorers in the field use either. context.state and context.simulator are
-// made by the engine: they are the state and the simulation once more.
-
-type request struct {
-	Time    uint64      `json:"time"`
-	Seed    string      `json:"seed"`
-	Plan    planView    `json:"plan"`
-	State   stateView   `json:"state"`
-	Context contextView `json:"context"`
-}
+// made by the engine: they are the state and the simulation once more. Fields
+// stand in the order of canonical JSON, so that nothing has to be put in order.
 
 type planView struct {
-	IntentID      string            `json:"intent_id"`
-	IntentIDCamel string            `json:"intentId"`
-	Interactions  []interactionView `json:"interactions"`
 	Deadline      uint64            `json:"deadline"`
-	Nonce         uint64            `json:"nonce"`
+	IntentIDCamel string            `json:"intentId"`
+	IntentID      string            `json:"intent_id"`
+	Interactions  []interactionView `json:"interactions"`
 	Metadata      map[string]any    `json:"metadata"`
+	Nonce         uint64            `json:"nonce"`
 }
 
 type interactionView struct {
+	CallDataCamel string `json:"callData"`
+	CallData      string `json:"call_data"`
+	ChainIDCamel  uint64 `json:"chainId"`
+	ChainID       uint64 `json:"chain_id"`
 	Target        string `json:"target"`
 	Value         string `json:"value"`
-	CallData      string `json:"call_data"`
-	CallDataCamel string `json:"callData"`
-	ChainID       uint64 `json:"chain_id"`
-	ChainIDCamel  uint64 `json:"chainId"`
 }
 
 type stateView struct {
-	ContractAddress      string         `json:"contract_address"`
-	ContractAddressCamel string         `json:"contractAddress"`
-	ChainID              uint64         `json:"chain_id"`
 	ChainIDCamel         uint64         `json:"chainId"`
+	ChainID              uint64         `json:"chain_id"`
+	ContractAddressCamel string         `json:"contractAddress"`
+	ContractAddress      string         `json:"contract_address"`
+	Control              map[string]any `json:"control"`
 	Nonce                uint64         `json:"nonce"`
 	Owner                string         `json:"owner"`
-	RawParams            map[string]any `json:"raw_params"`
 	RawParamsCamel       map[string]any `json:"rawParams"`
-	Control              map[string]any `json:"control"`
-	TypedContext         any            `json:"typed_context,omitempty"`
+	RawParams            map[string]any `json:"raw_params"`
 	TypedContextCamel    any            `json:"typedContext,omitempty"`
-}
-
-type contextView struct {
-	Simulation      *simulationView `json:"simulation"` // null: no plan was executed
-	Oracle          struct{}        `json:"oracle"`
-	Timestamp       uint64          `json:"timestamp"`
-	BlockNumber     uint64          `json:"blockNumber"`
-	ChainID         uint64          `json:"chainId"`
-	ContractAddress string          `json:"contractAddress"`
-}
-
-type simulationView struct {
-	Success              bool                         `json:"success"`
-	Error                *string                      `json:"error"`
-	RevertReason         *string                      `json:"revert_reason"`
-	RevertReasonCamel    *string                      `json:"revertReason"`
-	GasUsed              uint64                       `json:"gas_used"`
-	GasUsedCamel         uint64                       `json:"gasUsed"`
-	GasMetered           uint64                       `json:"gas_metered"`
-	GasMeteredCamel      uint64                       `json:"gasMetered"`
-	OnChainScore         *uint64                      `json:"on_chain_score"` // null: no contract was asked
-	OnChainScoreCamel    *uint64                      `json:"onChainScore"`
-	TokenTransfers       []transferView               `json:"token_transfers"`
-	TokenTransfersCamel  []transferView               `json:"tokenTransfers"`
-	BalanceDeltas        map[string]map[string]string `json:"balance_deltas"`
-	BalanceDeltasCamel   map[string]map[string]string `json:"balanceDeltas"`
-	StateChanges         []struct{}                   `json:"state_changes"`
-	StateChangesCamel    []struct{}                   `json:"stateChanges"`
-	ApprovalChanges      []approvalView               `json:"approval_changes"`
-	ApprovalChangesCamel []approvalView               `json:"approvalChanges"`
+	TypedContext         any            `json:"typed_context,omitempty"`
 }
 
 type transferView struct {
-	Token         string `json:"token"`
-	FromAddr      string `json:"from_addr"`
-	FromAddrCamel string `json:"fromAddr"`
-	ToAddr        string `json:"to_addr"`
-	ToAddrCamel   string `json:"toAddr"`
 	Amount        string `json:"amount"`
+	FromAddrCamel string `json:"fromAddr"`
+	FromAddr      string `json:"from_addr"`
+	ToAddrCamel   string `json:"toAddr"`
+	ToAddr        string `json:"to_addr"`
+	Token         string `json:"token"`
 }
 
 type approvalView struct {
-	Token   string `json:"token"`
+	Amount  string `json:"amount"`
 	Owner   string `json:"owner"`
 	Spender string `json:"spender"`
-	Amount  string `json:"amount"`
+	Token   string `json:"token"`
 }
 
 // request is the input of one call, as canonical JSON. With an error, ofPlan tells
 // whether the plan is at fault, not the intent.
 func (a *App) request(in Input) (b []byte, ofPlan bool, err error) {
-	plan := a.planView(in.Plan)
-	b, err = intent.Canonical(request{
-		Time:  in.Context.Time,
-		Seed:  hex.EncodeToString(in.Seed[:]),
-		Plan:  plan,
-		State: newStateView(in.State),
-		Context: contextView{
-			Simulation:      newSimulationView(in.Outcome),
-			Timestamp:       in.Context.Time,
-			BlockNumber:     in.Context.Number,
-			ChainID:         in.State.ChainID,
-			ContractAddress: in.State.ContractAddress,
-		},
-	})
+	plan, err := intent.Canonical(a.planView(in.Plan))
 	if err != nil {
-		_, bad := intent.Canonical(plan)
-		return nil, bad != nil, err
+		return nil, true, err
 	}
-	return b, false, nil
+	state := in.Encoded
+	if state == nil {
+		if state, err = EncodeState(in.State); err != nil {
+			return nil, false, err
+		}
+	}
+	var o, c object
+	c.number("blockNumber", in.Context.Number)
+	c.number("chainId", in.State.ChainID)
+	c.value("contractAddress", in.State.ContractAddress)
+	c.add("oracle", []byte("{}"))
+	c.add("simulation", c.simulation(in.Outcome))
+	c.number("timestamp", in.Context.Time)
+	o.add("context", c.end())
+	o.add("plan", plan)
+	o.value("seed", hex.EncodeToString(in.Seed[:]))
+	o.add("state", state)
+	o.number("time", in.Context.Time)
+	return o.end(), false, errors.Join(c.err, o.err)
 }
+
+// EncodeState makes once what scorers see of an intent, for [Input].Encoded.
+func EncodeState(s intent.State) ([]byte, error) { return intent.Canonical(newStateView(s)) }
 
 // planView leaves the plan's metadata out unless the app asked for it: a plan
 // proves nothing about itself.
@@ -154,53 +125,84 @@ func newStateView(s intent.State) stateView {
 		ChainID: s.ChainID, ChainIDCamel: s.ChainID,
 		Nonce:     s.Nonce,
 		Owner:     s.Owner,
-		RawParams: object(s.RawParams), RawParamsCamel: object(s.RawParams),
-		Control:      object(s.Control),
+		RawParams: orEmpty(s.RawParams), RawParamsCamel: orEmpty(s.RawParams),
+		Control:      orEmpty(s.Control),
 		TypedContext: s.TypedContext, TypedContextCamel: s.TypedContext,
 	}
 }
 
-// object makes an absent object an empty one.
-func object(m map[string]any) map[string]any {
+// orEmpty makes an absent object an empty one.
+func orEmpty(m map[string]any) map[string]any {
 	if m == nil {
 		return map[string]any{}
 	}
 	return m
 }
 
-func newSimulationView(o *chain.Outcome) *simulationView {
-	if o == nil {
-		return nil
+// simulation is what executing the plan did, null without an outcome. What stands
+// there in both spellings is written twice and made once.
+func (o *object) simulation(out *chain.Outcome) []byte {
+	if out == nil {
+		return []byte("null")
 	}
-	v := &simulationView{
-		Success: o.Cause == intent.CauseNone,
-		GasUsed: o.GasUsed, GasUsedCamel: o.GasUsed,
-		GasMetered: o.GasMetered, GasMeteredCamel: o.GasMetered,
-		StateChanges: []struct{}{}, StateChangesCamel: []struct{}{},
-	}
-	if !v.Success {
-		text := string(o.Cause)
-		if o.Detail != "" {
-			text += ": " + o.Detail
+	var fault, reason *string
+	if out.Cause != intent.CauseNone {
+		text := string(out.Cause)
+		if out.Detail != "" {
+			text += ": " + out.Detail
 		}
-		v.Error = &text
+		fault = &text
 	}
-	if o.Revert != nil {
-		v.RevertReason, v.RevertReasonCamel = &o.Revert.Reason, &o.Revert.Reason
+	if out.Revert != nil {
+		reason = &out.Revert.Reason
 	}
-	transfers := make([]transferView, 0, len(o.Transfers))
+	approvals, deltas, transfers := o.canonical(approvalsOf(out)), o.canonical(deltasOf(out)), o.canonical(transfersOf(out))
+	none, noText := []byte("[]"), []byte("null")
+	var s object
+	s.add("approvalChanges", approvals)
+	s.add("approval_changes", approvals)
+	s.add("balanceDeltas", deltas)
+	s.add("balance_deltas", deltas)
+	s.value("error", fault)
+	s.number("gasMetered", out.GasMetered)
+	s.number("gasUsed", out.GasUsed)
+	s.number("gas_metered", out.GasMetered)
+	s.number("gas_used", out.GasUsed)
+	s.add("onChainScore", noText) // no contract was asked
+	s.add("on_chain_score", noText)
+	s.value("revertReason", reason)
+	s.value("revert_reason", reason)
+	s.add("stateChanges", none)
+	s.add("state_changes", none)
+	s.value("success", out.Cause == intent.CauseNone)
+	s.add("tokenTransfers", transfers)
+	s.add("token_transfers", transfers)
+	o.err = errors.Join(o.err, s.err)
+	return s.end()
+}
+
+func transfersOf(o *chain.Outcome) []transferView {
+	list := make([]transferView, 0, len(o.Transfers))
 	for _, t := range o.Transfers {
 		from, to := address(t.From), address(t.To)
-		transfers = append(transfers, transferView{
+		list = append(list, transferView{
 			Token: address(t.Token), FromAddr: from, FromAddrCamel: from, ToAddr: to, ToAddrCamel: to, Amount: t.Amount.String(),
 		})
 	}
-	v.TokenTransfers, v.TokenTransfersCamel = transfers, transfers
-	approvals := make([]approvalView, 0, len(o.Approvals))
+	return list
+}
+
+func approvalsOf(o *chain.Outcome) []approvalView {
+	list := make([]approvalView, 0, len(o.Approvals))
 	for _, a := range o.Approvals {
-		approvals = append(approvals, approvalView{address(a.Token), address(a.Owner), address(a.Spender), a.Amount.String()})
+		list = append(list, approvalView{
+			Token: address(a.Token), Owner: address(a.Owner), Spender: address(a.Spender), Amount: a.Amount.String(),
+		})
 	}
-	v.ApprovalChanges, v.ApprovalChangesCamel = approvals, approvals
+	return list
+}
+
+func deltasOf(o *chain.Outcome) map[string]map[string]string {
 	deltas := map[string]map[string]string{}
 	for _, d := range o.Deltas {
 		account := address(d.Account)
@@ -209,8 +211,37 @@ func newSimulationView(o *chain.Outcome) *simulationView {
 		}
 		deltas[account][address(d.Token)] = d.Amount.String()
 	}
-	v.BalanceDeltas, v.BalanceDeltasCamel = deltas, deltas
-	return v
+	return deltas
+}
+
+// An object is canonical JSON under way. Its members are added in the order of
+// their names, which need no escapes, and are canonical themselves.
+type object struct {
+	b   []byte
+	err error // what could not be written
+}
+
+func (o *object) add(name string, value []byte) {
+	if o.b == nil {
+		o.b = make([]byte, 0, 256+len(value))
+	}
+	o.b = append(append(append(o.b, `,"`...), name...), `":`...)
+	o.b = append(o.b, value...)
+}
+
+func (o *object) value(name string, v any)     { o.add(name, o.canonical(v)) }
+func (o *object) number(name string, n uint64) { o.add(name, o.canonical(n)) }
+
+func (o *object) canonical(v any) []byte {
+	b, err := intent.Canonical(v)
+	o.err = errors.Join(o.err, err)
+	return b
+}
+
+func (o *object) end() []byte {
+	o.b = append(o.b, '}')
+	o.b[0] = '{' // there is a member
+	return o.b
 }
 
 // address prints an address in lower case: scorers compare text.

@@ -3,6 +3,7 @@ package scoring
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/big"
 
@@ -19,6 +20,7 @@ type Input struct {
 	After   *chain.View    // what ethCall reads: the state after the plan; nil: no chain is known
 	Context chain.Context  // the pinned block
 	Seed    [32]byte       // of Math.random; the same for every solver of an intent
+	Encoded []byte         // State by EncodeState, where many plans are scored for one intent; nil: it is encoded anew
 	Best    string         // the best known value, a decimal of at least 1, or the validator is at fault; "" = no cap
 }
 
@@ -217,14 +219,18 @@ func parseVerdict(b []byte) Verdict {
 }
 
 // ShouldTrigger asks the app's code whether an auto-triggered intent is due.
-// Code without shouldTrigger, or whose shouldTrigger fails, says no. Of the
-// input it uses everything but Plan and Best; Outcome is normally nil and After
-// the view of the pinned state. Errors are as of [App.Score].
+// Code without shouldTrigger, or whose shouldTrigger fails, says no; where a wall
+// limit stopped it nobody knows, which is an [intent.InfraFault]. Of the input it
+// uses everything but Plan and Best; Outcome is normally nil and After the view of
+// the pinned state. Other errors are as of [App.Score].
 func (a *App) ShouldTrigger(ctx context.Context, in Input) (bool, error) {
 	if !a.triggers {
 		return false, nil
 	}
 	output, failed, err := a.call(ctx, exportShouldTrigger, in)
+	if failed != nil && failed.late {
+		err = infra(errors.New(failed.detail))
+	}
 	if failed != nil || err != nil {
 		return false, err
 	}
