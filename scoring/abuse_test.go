@@ -100,6 +100,15 @@ func TestWallStops(t *testing.T) {
 	if got, err := a.Score(t.Context(), input(250)); !isInfraFault(err) || !errors.Is(err, sandbox.ErrWall) {
 		t.Errorf("interpreted, Score() = %+v, %v, want an infra fault", got, err)
 	}
+	// Whether an intent was due nobody knows then.
+	l = patient()
+	l.Wall, l.Fuel = 100*time.Millisecond, 1<<50
+	due := load(t, newScorer(t, compiled, l), app(accept+`exports.shouldTrigger = () => { for (;;); };`))
+	in := input(1)
+	in.Outcome = nil
+	if got, err := due.ShouldTrigger(t.Context(), in); !isInfraFault(err) {
+		t.Errorf("ShouldTrigger() = %t, %v, want an infra fault", got, err)
+	}
 }
 
 // Memory ends in an error that code may catch; the cap is the engine's, not the

@@ -124,7 +124,7 @@ func (p *program) release(ctx context.Context, i *sandbox.Instance) {
 
 // invoke makes one call within the scorer's limits.
 func (s *Scorer) invoke(ctx context.Context, i *sandbox.Instance, c sandbox.Call) ([]byte, *failure, error) {
-	c.OutputLimit, c.ReadOut, c.Fuel = s.limits.ResultBytes, s.limits.ReadBytes, 2_000_000_000
+	c.OutputLimit, c.ReadOut = s.limits.ResultBytes, s.limits.ReadBytes
 	c.Wall, c.Fuel = s.limits.Wall, s.limits.Fuel
 	if c.Export == exportLoad {
 		c.Wall, c.Fuel = s.limits.LoadWall, s.limits.LoadFuel
