@@ -59,7 +59,7 @@ func (p *Prepared) checkEntrants(entrants []Entrant, workers int) ([]string, err
 	first := map[entry]string{}
 	identities := make([]string, len(entrants))
 	for i, e := range entrants {
-		identity := e.source().Identity(p.engine)
+		identity := e.source().Identity()
 		identities[i] = hex.EncodeToString(identity[:])
 		k := entry{identities[i], cmp.Or(e.Role, RoleCandidate)}
 		if miner, ok := first[k]; ok {

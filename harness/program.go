@@ -25,16 +25,16 @@ type Source struct {
 // module by its bytes without custom sections, a script by the SHA-256 of the
 // SHA-256 of its engine and its text. What is no module is named by all of its
 // bytes.
-func (s Source) Identity(e *sandbox.Engine) [32]byte {
+func (s Source) Identity() [32]byte {
 	if s.Script {
 		engine := sha256.Sum256(s.Engine)
 		return sha256.Sum256(append(engine[:], s.Code...))
 	}
-	report, _ := e.Check(s.Code, Profile)
-	if report.Identity == [32]byte{} {
+	id := sandbox.Identify(s.Code, Profile)
+	if id == [32]byte{} {
 		return sha256.Sum256(s.Code)
 	}
-	return report.Identity
+	return id
 }
 
 // checkScript refuses what is no text of a script.
@@ -86,7 +86,7 @@ func Compile(ctx context.Context, e *sandbox.Engine, s Source) (*Program, error)
 	if !s.Script {
 		return &Program{module: m, identity: m.Identity(), size: m.Size()}, nil
 	}
-	return &Program{module: m, identity: s.Identity(e), size: len(s.Code), script: true, source: string(s.Code)}, nil
+	return &Program{module: m, identity: s.Identity(), size: len(s.Code), script: true, source: string(s.Code)}, nil
 }
 
 // Close gives the program up; see [sandbox.Module.Close].

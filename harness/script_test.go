@@ -222,7 +222,7 @@ func TestScriptIdentity(t *testing.T) {
 	s := script("exports.a = 1")
 	engineHash := sha256.Sum256(scoring.Engine())
 	want := sha256.Sum256(append(engineHash[:], "exports.a = 1"...))
-	if got := load(t, s).Identity(); got != want || s.Identity(scripts(t)) != want {
+	if got := load(t, s).Identity(); got != want || s.Identity() != want {
 		t.Errorf("identity %x, want %x", got, want)
 	}
 }

@@ -26,6 +26,18 @@ func (e *Engine) Check(module []byte, p Profile) (Report, error) {
 	return report, err
 }
 
+// Identify returns the identity that the report of [Engine.Check] has, without the
+// rest of the report: zero for what is no module.
+func Identify(module []byte, p Profile) (id [32]byte) {
+	if checkHeader(module, p.moduleBytes()) != nil {
+		return id
+	}
+	if _, err := wasm.Decode(module, bounds); err != nil {
+		return id
+	}
+	return identity(module)
+}
+
 // An admitted module and its rewritten form.
 type admitted struct {
 	*wasm.Module

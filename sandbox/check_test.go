@@ -311,3 +311,24 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+// The identity alone is that of the report: for modules that are admitted, that are
+// refused, and for what is none.
+func TestIdentifyIsTheReports(t *testing.T) {
+	t.Parallel()
+	e := newEngine(t, sandbox.Config{Interpreter: true})
+	module := newProbe().run(wt.I32Const(0))
+	for name, wasm := range map[string][]byte{
+		"admitted":                  module,
+		"with a custom section":     append(bytes.Clone(module), wt.Section(0, []byte{1, 'x', 1, 2, 3})...),
+		"refused, without a memory": (&wt.Module{}).Bytes(),
+		"cut off":                   module[:len(module)-1],
+		"a script":                  []byte("#!/bin/sh"),
+		"nothing":                   nil,
+	} {
+		report, _ := e.Check(wasm, keeperProfile)
+		if got := sandbox.Identify(wasm, keeperProfile); got != report.Identity {
+			t.Errorf("%s: %x, the report has %x", name, got, report.Identity)
+		}
+	}
+}
