@@ -61,6 +61,10 @@ type Case struct {
 	State intent.State
 	Truth *bool  // whether a trigger is right, nil = nobody asks
 	Best  string // best known value in base units, at least 1; "" = no cap on the credit
+
+	// HeldOut: what guests say about it is published later than the rest. It changes
+	// no row, and is in no digest.
+	HeldOut bool
 }
 
 // A SelfTest is a plan that is known to be good. An app whose self-test earns
@@ -104,6 +108,8 @@ type caseFile struct {
 	State intent.State `json:"state" strict:"required"`
 	Truth *bool        `json:"truth,omitempty"`
 	Best  string       `json:"best,omitempty"` // base units, decimal, not 0
+
+	HeldOut bool `json:"held_out,omitempty"`
 }
 
 type selfTestFile struct {
@@ -185,7 +191,7 @@ func decodePack(b []byte) (*Pack, error) {
 		p.Chains = append(p.Chains, ref)
 	}
 	for _, c := range f.Cases {
-		p.Cases = append(p.Cases, Case{App: c.App, State: c.State, Truth: c.Truth, Best: c.Best})
+		p.Cases = append(p.Cases, Case{App: c.App, State: c.State, Truth: c.Truth, Best: c.Best, HeldOut: c.HeldOut})
 	}
 	for _, t := range f.SelfTests {
 		p.SelfTests = append(p.SelfTests, SelfTest(t))
@@ -213,7 +219,7 @@ func (p *Pack) Encode() ([]byte, error) {
 		f.Chains = append(f.Chains, chainFile{c.ChainID, hex.EncodeToString(c.Snapshot[:]), c.Market})
 	}
 	for _, c := range p.Cases {
-		f.Cases = append(f.Cases, caseFile{c.App, c.State, c.Truth, c.Best})
+		f.Cases = append(f.Cases, caseFile{c.App, c.State, c.Truth, c.Best, c.HeldOut})
 	}
 	for _, t := range p.SelfTests {
 		f.SelfTests = append(f.SelfTests, selfTestFile(t))

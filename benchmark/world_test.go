@@ -129,7 +129,7 @@ func fullFile(t testing.TB) file {
 	state := tipState("alarm")
 	state["control"], state["extra"] = file{"_intent_function": "ring"}, file{"legacy": "1"}
 	state["context_version"], state["policy_tier"], state["typed_context"] = "v3", "strict", file{"kind": "swap"}
-	f["cases"] = append(f["cases"].([]any), file{"app_id": "alarm", "state": state, "truth": true, "best": "700"})
+	f["cases"] = append(f["cases"].([]any), file{"app_id": "alarm", "state": state, "truth": true, "best": "700", "held_out": true})
 	plan := tipPlan("900")
 	plan["metadata"] = file{"route": "direct"}
 	f["self_tests"] = append(f["self_tests"].([]any), file{"app_id": "alarm", "state": tipState("alarm test"), "plan": plan})

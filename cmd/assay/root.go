@@ -90,7 +90,7 @@ plans on forked-chain snapshots and scores what really happened.
 	root.SetOut(s.out)
 	root.SetErr(s.err)
 	root.SetArgs(args)
-	root.AddCommand(newBench(s), newCheck(s), newCompare(s), newSnapshot(s), newVersion(s), newCompile())
+	root.AddCommand(newBench(s), newCheck(s), newCompare(s), newDraw(s), newSnapshot(s), newVersion(s), newCompile())
 
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
