@@ -197,13 +197,7 @@ func TestHostIsASmallShareOfAnEpoch(t *testing.T) {
 	if limit := sum.total() * 15 / 100; sum.outside() > limit {
 		t.Errorf("outside of guests, scorers and EVM %v of %v, limit 15%%", sum.outside(), sum.total())
 	}
-	if out := os.Getenv("ASSAY_PROFILE"); out != "" {
-		var b bytes.Buffer
-		if err := prof.Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(out, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if out := os.Getenv("ASSAY_FLAME"); out != "" {
+		writeFlame(t, out, prof)
 	}
 }
