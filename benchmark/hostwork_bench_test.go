@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,28 +22,42 @@ import (
 	"github.com/subnet112/assay/sandbox"
 )
 
-// dictated is the fixture pack with n intents that are one good swap, each with
-// the plan for it in words that the conformance guests do as they are told by.
+// dictated is the fixture pack with nothing in it but n intents that are one good
+// swap, each with the plan for it in words that the conformance guests do as they
+// are told by.
 func dictated(t testing.TB, e *sandbox.Engine, n int) *benchmark.Prepared {
 	t.Helper()
+	const app = "app_swap"
 	var f file
 	if err := json.Unmarshal(fixtures.Pack(), &f); err != nil {
 		t.Fatal(err)
 	}
-	known := f["self_tests"].([]any)[0].(file)
-	var cases []any
-	for i := range n {
+	only := func(list string) []any {
+		return slices.DeleteFunc(f[list].([]any), func(v any) bool { return v.(file)["app_id"] != app })
+	}
+	f["apps"], f["self_tests"] = only("apps"), only("self_tests")
+	known := marshal(t, f["self_tests"].([]any)[0])
+	intentOf := func(nonce int) (file, file) {
 		var c file
-		if err := json.Unmarshal(marshal(t, known), &c); err != nil {
+		if err := json.Unmarshal(known, &c); err != nil {
 			t.Fatal(err)
 		}
 		state, plan := c["state"].(file), c["plan"].(file)
-		state["nonce"], plan["nonce"] = i, i
+		state["nonce"], plan["nonce"] = nonce, nonce
+		return state, plan
+	}
+	var cases, smoke []any
+	for i := range n {
+		state, plan := intentOf(i)
 		words := strings.ReplaceAll(string(marshal(t, plan)), `"`, "'")
 		state["control"].(file)["_script"] = "generate_plan json " + words
-		cases = append(cases, file{"app_id": c["app_id"], "state": state})
+		cases = append(cases, file{"app_id": app, "state": state})
 	}
-	f["cases"] = cases
+	for i := range benchmark.SmokeIntents {
+		state, _ := intentOf(n + i)
+		smoke = append(smoke, file{"app_id": app, "state": state})
+	}
+	f["cases"], f["smoke"] = cases, smoke
 	return fixturePrepared(t, e, decode(t, marshal(t, f)))
 }
 

@@ -18,6 +18,28 @@ func BenchmarkExecuteSwap(b *testing.B) {
 	}
 }
 
+// BenchmarkExecuteFunded takes turns between a plan for an order that is funded
+// anew and one for an order that is funded: what plans for one order save.
+func BenchmarkExecuteFunded(b *testing.B) {
+	w, k := fixtureWorld(b), knownPlans(b)[0]
+	f, err := w.Fund(b.Context(), k.order)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var anew, funded time.Duration
+	for b.Loop() {
+		start := time.Now()
+		run(b, w, k)
+		middle := time.Now()
+		if out, _, err := f.Execute(b.Context(), k.Plan); err != nil || out.Cause != intent.CauseNone {
+			b.Fatal(out, err)
+		}
+		anew += middle.Sub(start)
+		funded += time.Since(middle)
+	}
+	b.ReportMetric(float64(anew)/float64(funded), "anew/funded")
+}
+
 // BenchmarkExecuteTraced runs the same plan in turns without and with a tracer,
 // for tracing has no price of its own, only a ratio to not tracing.
 func BenchmarkExecuteTraced(b *testing.B) {
