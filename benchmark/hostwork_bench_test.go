@@ -120,6 +120,7 @@ func sessions(t testing.TB, e *sandbox.Engine, p *benchmark.Prepared) func() {
 // Around the least guest, what is left of a row besides guest, scorer and EVM is
 // no more than what the EVM takes.
 func TestHostWorkIsNoMoreThanTheEVMs(t *testing.T) {
+	measured(t)
 	e := newEngine(t)
 	run := sessions(t, e, dictated(t, e, 40))
 	run()
@@ -197,6 +198,7 @@ func fixtureIntents(t testing.TB, n int) *benchmark.Pack {
 // nobody can do for it. It is the second of its store: modules are compiled, as
 // they are for every epoch but a module's first, and states are read and written.
 func TestHostIsASmallShareOfAnEpoch(t *testing.T) {
+	measured(t)
 	p := fixturePrepared(t, newEngine(t), fixtureIntents(t, 40))
 	entrants := entrantsOf(t, 8)
 	store := openStore(t, t.TempDir())

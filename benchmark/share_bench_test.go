@@ -60,6 +60,14 @@ func placeOf(stack []string) place {
 	return inRuntime
 }
 
+// measured skips a test of time where something else would be measured.
+func measured(t testing.TB) {
+	t.Helper()
+	if race {
+		t.Skip("skipped: the race detector takes most of the time")
+	}
+}
+
 // profiled runs f under the CPU profiler and returns the time by place.
 func profiled(t testing.TB, f func()) (shares, *profile.Profile) {
 	t.Helper()

@@ -1,0 +1,6 @@
+//go:build !race
+
+package benchmark_test
+
+// race reports whether the race detector runs.
+const race = false
