@@ -15,7 +15,7 @@ func init() {
 		Description:          "Paths of up to four pools of Uniswap V2 and V3, split where that pays",
 		SupportedIntentTypes: []string{"swap", "limit_order", "twap", "rebalance"},
 	}}
-	for _, s := range []sdk.Strategy{route.NewSwap(desk), route.NewLimit(desk), route.NewChunk(desk)} {
+	for _, s := range []sdk.Strategy{route.NewSwap(desk), route.NewLimit(desk), route.NewChunk(desk), route.NewRebalance(desk)} {
 		if err := r.RegisterStrategy(s); err != nil {
 			panic(err)
 		}
