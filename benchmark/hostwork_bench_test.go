@@ -153,8 +153,8 @@ func BenchmarkRow(b *testing.B) {
 }
 
 // entrantsOf are n solvers that plan with routes of their own, in Go and in
-// JavaScript. All but a few are one program under other versions: another version
-// is another module.
+// JavaScript. The router and the direct solver stand there under several versions:
+// another version is another module.
 func entrantsOf(t testing.TB, n int) []benchmark.Entrant {
 	t.Helper()
 	script, err := os.ReadFile("../solvers/templates/js/solver.js")
@@ -165,10 +165,14 @@ func entrantsOf(t testing.TB, n int) []benchmark.Entrant {
 		{Miner: "script", Module: script, Script: true},
 		{Miner: "template", Module: solver(t, "../templates/go")},
 	}
-	swap := solver(t, "swap")
+	router, swap := solver(t, "router"), solver(t, "swap")
 	for i := len(list); i < n; i++ {
+		name, code := "router", router
+		if i%2 == 1 {
+			name, code = "swap", swap
+		}
 		version := fmt.Sprintf("1.0.%d", i)
-		list = append(list, benchmark.Entrant{Miner: "swap " + version, Module: bytes.ReplaceAll(swap, []byte("1.0.0"), []byte(version))})
+		list = append(list, benchmark.Entrant{Miner: name + " " + version, Module: bytes.ReplaceAll(code, []byte("1.0.0"), []byte(version))})
 	}
 	return list
 }
