@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/ethereum/go-ethereum/common"
 	"github.com/holiman/uint256"
 )
 
@@ -46,40 +47,63 @@ type balancing struct {
 // rounds bounds the changes of one size.
 const rounds = 256
 
-// lanesKept is how many paths of a pair of tokens the search knows. The rest give
-// less when they are empty, and hardly more later.
-const lanesKept = 12
+// lanesKept is how many paths of a pair of tokens the search knows for each of two
+// amounts, all that has to move and a part of it: a path that gives most for a little
+// may give nearly nothing for more. The rest give less when they are empty, and hardly
+// more later.
+const lanesKept = 8
 
 // newBalancing lists the lanes that are worth it.
 func (o *Oracle) newBalancing(ctx context.Context, p *portfolio, flows int) (*balancing, error) {
 	b := &balancing{o: o, p: p, start: o.market(), flows: flows}
-	pieces := p.quanta(sizes[0])
+	amounts := [][]uint256.Int{p.quanta(1), p.quanta(sizes[0])}
 	for i, from := range p.tokens {
 		if p.spend[i].IsZero() {
 			continue
 		}
 		for j, to := range p.tokens {
-			type offer struct {
-				path path
-				out  uint256.Int
-			}
-			var offers []offer
-			for _, way := range o.paths(from, to) {
-				out, err := b.peek(ctx, b.start, way, &pieces[i])
+			var kept []path
+			for _, amount := range amounts {
+				best, err := b.widest(ctx, from, to, &amount[i])
 				if err != nil {
 					return nil, err
 				}
-				if !out.IsZero() {
-					offers = append(offers, offer{way, out})
+				for _, way := range best {
+					if !slices.ContainsFunc(kept, func(k path) bool { return slices.Equal(k, way) }) {
+						kept = append(kept, way)
+					}
 				}
 			}
-			slices.SortStableFunc(offers, func(a, b offer) int { return b.out.Cmp(&a.out) })
-			for _, f := range offers[:min(lanesKept, len(offers))] {
-				b.lanes = append(b.lanes, lane{i, j, f.path})
+			for _, way := range kept {
+				b.lanes = append(b.lanes, lane{i, j, way})
 			}
 		}
 	}
 	return b, nil
+}
+
+// widest are the paths between two tokens that give most for an amount, best first.
+func (b *balancing) widest(ctx context.Context, from, to common.Address, amount *uint256.Int) ([]path, error) {
+	type offer struct {
+		path path
+		out  uint256.Int
+	}
+	var offers []offer
+	for _, way := range b.o.paths(from, to) {
+		out, err := b.peek(ctx, b.start, way, amount)
+		if err != nil {
+			return nil, err
+		}
+		if !out.IsZero() {
+			offers = append(offers, offer{way, out})
+		}
+	}
+	slices.SortStableFunc(offers, func(a, b offer) int { return b.out.Cmp(&a.out) })
+	var best []path
+	for _, f := range offers[:min(lanesKept, len(offers))] {
+		best = append(best, f.path)
+	}
+	return best, nil
 }
 
 func (b *balancing) peek(ctx context.Context, m market, p path, amount *uint256.Int) (uint256.Int, error) {

@@ -11,8 +11,9 @@ import (
 	"github.com/subnet112/assay/intent"
 )
 
-// margins are how many basis points the bands are narrowed by for the search
-// where tokens are not ordinary and the maths is not exact.
+// margins are how many basis points the bands are narrowed by for the search where
+// tokens are not ordinary and the maths is not exact, or where it stops a little
+// outside.
 var margins = [...]int64{0, 1, 5, 25}
 
 // rebalance answers an intent that trades a portfolio. Where a plan fails, it is
@@ -31,7 +32,7 @@ func (q *quest) rebalance(ctx context.Context) (Answer, error) {
 				return Answer{}, err
 			}
 			failed = outcome != nil && outcome.Cause != intent.CauseNone
-			if best.Value != nil || ordinary || failed {
+			if best.Value != nil || failed || ordinary && outcome != nil {
 				break
 			}
 		}
@@ -44,7 +45,7 @@ func (q *quest) rebalance(ctx context.Context) (Answer, error) {
 
 // balance searches with bands that are narrower by a margin and executes what it
 // finds. The outcome is nil where the search found nothing to execute; ordinary
-// says that all tokens are and another margin would find no more.
+// says that all tokens are, so that nothing is lost where it did.
 func (q *quest) balance(ctx context.Context, best *Answer, p *portfolio, flows int, margin int64) (*chain.Outcome, bool, error) {
 	o := q.o
 	narrow := *p
@@ -62,8 +63,11 @@ func (q *quest) balance(ctx context.Context, best *Answer, p *portfolio, flows i
 		return nil, false, err
 	}
 	at, err := b.best(ctx)
-	if err != nil || at.off.Sign() > 0 {
-		return nil, ordinary, err
+	if err != nil {
+		return nil, false, err
+	}
+	if _, off := p.tally(at.held); off.Sign() > 0 {
+		return nil, ordinary, nil
 	}
 	plan, routes, err := q.balancePlan(ctx, b, at)
 	if err != nil {
