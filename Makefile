@@ -6,7 +6,7 @@ export CGO_ENABLED ?= 0
 
 BIN     := bin
 STATE   ?= .state/bench
-SOLVERS := $(BIN)/swap.wasm $(BIN)/fallback.wasm
+SOLVERS := $(BIN)/router.wasm $(BIN)/swap.wasm $(BIN)/fallback.wasm
 GUEST   := GOOS=wasip1 GOARCH=wasm go build -trimpath -buildvcs=false -ldflags='-s -w' -buildmode=c-shared
 
 .PHONY: help

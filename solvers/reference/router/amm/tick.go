@@ -38,7 +38,7 @@ func SqrtAt(tick int32) uint256.Int {
 	if tick > 0 {
 		ratio.Div(new(uint256.Int).SetAllOne(), &ratio)
 	}
-	up := uint64(ratio[0]) & 0xffffffff
+	up := ratio[0] & 0xffffffff
 	ratio.Rsh(&ratio, 32)
 	if up != 0 {
 		ratio.AddUint64(&ratio, 1)

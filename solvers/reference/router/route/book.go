@@ -67,9 +67,7 @@ func (d *Desk) open(m *intent.MarketSnapshot) (*book, error) {
 	if err := d.loadTicks(c, b); err != nil {
 		return nil, err
 	}
-	if err := d.probe(c, b); err != nil {
-		return nil, err
-	}
+	d.probe(c, b)
 	raw, err := c.Call("eth_gasPrice")
 	if err != nil {
 		return nil, fmt.Errorf("gas price: %w", err)

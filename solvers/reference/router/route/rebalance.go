@@ -166,8 +166,11 @@ func (r *Rebalance) GeneratePlan(q intent.Request) (intent.Plan, error) {
 		if err != nil {
 			return intent.Plan{}, err
 		}
-		if _, _, _, more := p.next(100); !more && sales != nil {
-			return r.plan(b, q, sales)
+		if sales == nil {
+			continue
+		}
+		if _, _, _, more := p.next(100); !more {
+			return r.plan(b, q, p, sales)
 		}
 	}
 	return intent.Plan{}, errors.New("the portfolio does not come into its band")
@@ -179,8 +182,8 @@ type sale struct {
 	deal deal
 }
 
-// sales trades until every holding is within share/100 of its band. The result is nil
-// if that does not come to an end.
+// sales trades until every holding is within its band, aiming at share/100 of it. The
+// result is nil if that does not come to an end.
 func (r *Rebalance) sales(b *book, s intent.State, share int64) (portfolio, []sale, error) {
 	p, err := newPortfolio(s)
 	if err != nil {
@@ -192,7 +195,30 @@ func (r *Rebalance) sales(b *book, s intent.State, share int64) (portfolio, []sa
 	}
 	m := b.market()
 	out := []sale{}
+	trade := func(from, to int, amount *uint256.Int, d deal) error {
+		if err := b.sell(m, d); err != nil {
+			return err
+		}
+		h, g := &p.holdings[from], &p.holdings[to]
+		h.amount.Sub(&h.amount, amount)
+		g.amount.Add(&g.amount, &d.out)
+		out = append(out, sale{order{owner: owner, receiver: owner, in: h.token, out: g.token, amount: *amount}, d})
+		return nil
+	}
+	// Where pools pay more than the intent's prices say, a detour is worth it.
+	for from := range p.holdings {
+		for to := range p.holdings {
+			if amount, d, ok := b.bargain(m, &p.holdings[from], &p.holdings[to]); from != to && ok {
+				if err := trade(from, to, amount, d); err != nil {
+					return p, nil, nil
+				}
+			}
+		}
+	}
 	for range 3 * len(p.holdings) {
+		if _, _, _, more := p.next(100); !more {
+			return p, out, nil
+		}
 		from, to, value, more := p.next(share)
 		if !more {
 			return p, out, nil
@@ -208,21 +234,61 @@ func (r *Rebalance) sales(b *book, s intent.State, share int64) (portfolio, []sa
 		if err != nil {
 			return p, nil, nil
 		}
-		if err := b.sell(m, d); err != nil {
+		if err := trade(from, to, amount, d); err != nil {
 			return p, nil, nil
 		}
-		h.amount.Sub(&h.amount, amount)
-		p.holdings[to].amount.Add(&p.holdings[to].amount, &d.out)
-		out = append(out, sale{order{owner: owner, receiver: owner, in: h.token, out: p.holdings[to].token, amount: *amount}, d})
 	}
 	return p, nil, nil
 }
 
-// plan makes the calls of sales. An allowance is given once a token.
-func (r *Rebalance) plan(b *book, q intent.Request, sales []sale) (intent.Plan, error) {
+// bargainBPS is what a detour has to bring beyond the intent's prices.
+const bargainBPS = 50
+
+// bargain finds how much of a holding to sell for another because that alone makes the
+// portfolio worth more, and by the widest margin; false if nothing does.
+func (b *book) bargain(m market, from, to *holding) (*uint256.Int, deal, bool) {
+	gain := func(sold, bought *uint256.Int) (*big.Int, bool) {
+		a, b := holding{amount: *sold, price: from.price, unit: from.unit}, holding{amount: *bought, price: to.price, unit: to.unit}
+		least := new(big.Int).Mul(a.value(), big.NewInt(bargainBPS))
+		least.Quo(least, big.NewInt(fullBPS))
+		z := b.value()
+		return z, z.Sub(z, a.value()).Cmp(least) >= 0 && z.Sign() > 0
+	}
+	// A path that does not pay for a little pays for no more.
+	little := new(uint256.Int).Div(&from.amount, uint256.NewInt(128))
+	all := b.paths(m, b.token(from.token), b.token(to.token), little)
+	if len(all) == 0 {
+		return nil, deal{}, false
+	}
+	if _, ok := gain(little, &all[0].amount); !ok {
+		return nil, deal{}, false
+	}
+	var most *big.Int
+	var size *uint256.Int
+	var best deal
+	for _, part := range []uint64{2, 4, 8, 16, 32, 64, 128} {
+		amount := new(uint256.Int).Div(&from.amount, uint256.NewInt(part))
+		d, err := b.best(m, b.token(from.token), b.token(to.token), amount)
+		if err != nil {
+			continue
+		}
+		if z, ok := gain(amount, &d.out); ok && (most == nil || z.Cmp(most) > 0) {
+			most, size, best = z, amount, d
+		}
+	}
+	return size, best, most != nil
+}
+
+// plan makes the calls of sales. An allowance is given once a token. A portfolio that
+// needs no sale takes away an allowance that it has not given: a plan without a call is
+// none.
+func (r *Rebalance) plan(b *book, q intent.Request, held portfolio, sales []sale) (intent.Plan, error) {
 	p := newPlan(q, b)
-	p.Interactions = []intent.Interaction{}
 	p.Metadata = map[string]any{"sales": len(sales)}
+	if len(sales) == 0 {
+		none := abi.Pack(selApprove, abi.Addr(b.router), abi.Uint(nothing))
+		p.Interactions = []intent.Interaction{b.call(held.holdings[0].token, nothing, none)}
+	}
 	sold := map[abi.Address]*uint256.Int{}
 	var tokens []abi.Address
 	for i := range sales {

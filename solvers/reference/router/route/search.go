@@ -102,7 +102,7 @@ func (b *book) paths(m market, from, to abi.Address, in *uint256.Int) []reached 
 				longer := reached{append(slices.Clone(r.path), hop{i, side}), m[i].Token[1-side], out}
 				if longer.token == to {
 					done = append(done, longer)
-				} else if !b.keeps(m, longer) {
+				} else if !b.keeps(longer) {
 					next = append(next, longer)
 				}
 			}
@@ -120,7 +120,7 @@ func (b *book) visits(m market, r reached, token, from abi.Address) bool {
 
 // keeps reports whether a path would carry a token on that keeps a fee: V3 pools
 // refuse it, and it only costs.
-func (b *book) keeps(m market, r reached) bool {
+func (b *book) keeps(r reached) bool {
 	_, fee := b.arrive[r.token]
 	return fee
 }
