@@ -107,6 +107,7 @@ func openVenue(t testing.TB) *venue {
 		t.Fatal(err)
 	}
 	type entry struct {
+		App   string          `json:"app_id"`
 		State json.RawMessage `json:"state"`
 	}
 	var pack struct {
@@ -118,6 +119,9 @@ func openVenue(t testing.TB) *venue {
 	}
 	states := func(entries []entry) (states []intent.State) {
 		for _, e := range entries {
+			if e.App != v.app.AppID {
+				continue // these solvers only swap
+			}
 			s, err := intent.DecodeState(e.State)
 			if err != nil {
 				t.Fatal(err)

@@ -108,7 +108,7 @@ func buildSolvers() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, name := range []string{"swap", "fallback"} {
+	for _, name := range []string{"router", "swap", "fallback"} {
 		cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-buildmode=c-shared",
 			"-o", filepath.Join(dir, name+".wasm"), "../../solvers/reference/"+name)
 		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
@@ -314,7 +314,7 @@ func TestReadmeShowsWhatBenchPrints(t *testing.T) {
 	}
 	var out strings.Builder
 	s := streams{out: &out, err: io.Discard, cacheDir: func() (string, error) { return filepath.Join(shared.dir, "cache"), nil }}
-	args := []string{"bench", "--state", t.TempDir(), filepath.Join(shared.dir, "swap.wasm"), filepath.Join(shared.dir, "fallback.wasm")}
+	args := []string{"bench", "--state", t.TempDir(), filepath.Join(shared.dir, "router.wasm"), filepath.Join(shared.dir, "swap.wasm"), filepath.Join(shared.dir, "fallback.wasm")}
 	if code := run(t.Context(), args, s); code != exitOK {
 		t.Fatalf("bench exited %d", code)
 	}

@@ -25,6 +25,7 @@ var (
 	wbtc     = common.HexToAddress("0x2260FAC5E5542a773Aa44fBCfeDf7C193bc2C599")
 	usdt     = common.HexToAddress("0xdAC17F958D2ee523a2206206994597C13D831ec7")
 	sta      = common.HexToAddress("0xa7DE087329BFcda5639247F96140f9DAbe3DeED1") // keeps a fee on transfers
+	reb      = common.HexToAddress("0x39C9448D07592C1e97DE67Fb0BB15104015827FA") // counts in shares
 	v2Router = common.HexToAddress("0x7a250d5630B4cF539739dF2C5dAcb4c659F2488D")
 	v3Router = common.HexToAddress("0x68b3465833fb72A70ecDF485E0e4C7bD8665Fc45")
 	alice    = common.HexToAddress("0xA11ce00000000000000000000000000000000001")
@@ -57,11 +58,12 @@ func app(t testing.TB) intent.Definition {
 	return d
 }
 
-// cases are the states of the fixture's pack.
+// cases are the swaps of the fixture's pack.
 func cases(t testing.TB) []intent.State {
 	t.Helper()
 	var pack struct {
 		Cases []struct {
+			App   string          `json:"app_id"`
 			State json.RawMessage `json:"state"`
 		} `json:"cases"`
 	}
@@ -70,6 +72,9 @@ func cases(t testing.TB) []intent.State {
 	}
 	var states []intent.State
 	for _, c := range pack.Cases {
+		if c.App != app(t).AppID {
+			continue
+		}
 		s, err := intent.DecodeState(c.State)
 		if err != nil {
 			t.Fatal(err)
