@@ -224,8 +224,8 @@ func DecodeEpoch(b []byte) (*Epoch, error) {
 	if err == nil && slices.Contains(e.Sessions, nil) {
 		err = errors.New("a session is null")
 	}
-	if err == nil {
-		err = e.check()
+	if err == nil && e.check() != nil {
+		err = errors.New("its rows are not those of its rows_digest")
 	}
 	if err != nil {
 		return nil, &intent.UsageFault{Err: fmt.Errorf("no result of bench: %w", err)}
