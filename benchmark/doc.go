@@ -14,6 +14,11 @@
 // the number of workers, the order of the solvers, the processor count or the
 // time.
 //
+// # Before and after
+//
+// [Draw] makes a pack by a seed that nobody chooses. [Decide] says who is champion
+// after an epoch. What the best of an intent is, package oracle finds out.
+//
 // # Isolation
 //
 // In batch isolation one instance of a solver lives through its session and may

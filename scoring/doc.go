@@ -26,6 +26,11 @@
 // The scorer is asked only about plans that succeeded and delivered the intent's
 // minimum: nothing it could say would give the others a value.
 //
+// # Adoption
+//
+// [Adopt] says whether a challenger replaces the champion, by the values that both
+// delivered order by order; [Winner] picks one of several. Both are integers only.
+//
 // # Faults
 //
 // What goes wrong has one of three owners, never mixed: the plan's miner gets a
