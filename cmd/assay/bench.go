@@ -86,12 +86,12 @@ it changes no row. Build solvers with their names for it: without -s.
 }
 
 func (o *benchOptions) run(ctx context.Context, s streams, paths []string) (err error) {
+	if len(o.bars) > 0 && o.champion == "" {
+		return usagef("--bar needs --champion, whom it was dethroned by")
+	}
 	entrants, err := o.entrants(paths)
 	if err != nil {
 		return err
-	}
-	if len(o.bars) > 0 && o.champion == "" {
-		return usagef("--bar needs --champion, whom it was dethroned by")
 	}
 	if o.workers < 1 || o.workers > benchmark.MaxWorkers {
 		return usagef("--workers must be from 1 to %d, got %d", benchmark.MaxWorkers, o.workers)
