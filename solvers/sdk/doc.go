@@ -12,6 +12,11 @@
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o solver.wasm .
 //
+// # Several apps
+//
+// A [RoutingSolver] is a solver of strategies: each [Strategy] plans for one app, and
+// intents that nobody plans for get a valid plan that earns nothing.
+//
 // # What a solver may rely on
 //
 // One instance lives through a session: Initialize, Metadata, RestoreState,
