@@ -281,7 +281,7 @@ func (w *drawer) admit(ctx context.Context, program *harness.Program, some []can
 		return nil
 	case errors.As(err, &broken):
 		for _, c := range some {
-			w.refuse(c, "its app failed its own known-good plan: "+quoted(broken.Error()))
+			w.refuse(c, "its app leaves the pack: "+quoted(broken.Error()))
 		}
 		return nil
 	case err != nil:
@@ -310,7 +310,8 @@ func (w *drawer) serve(ctx context.Context, p *Prepared, program *harness.Progra
 		case len(w.pack.Cases) == w.Size:
 			return nil
 		case !ok:
-			w.refuse(c, "its app failed its own known-good plan")
+			i := slices.IndexFunc(p.dropped, func(d DroppedApp) bool { return d.App == c.app.AppID })
+			w.refuse(c, "its app leaves the pack: "+p.dropped[i].Reason)
 			continue
 		case r.Row.Cause == intent.CauseInfra:
 			return &intent.InfraFault{Err: fmt.Errorf("%s: the reference solver's row is void: %s", c.source, r.Detail)}

@@ -187,3 +187,28 @@ func TestOrdersThatMakeNoSense(t *testing.T) {
 		}
 	}
 }
+
+// A pool that does not answer as one is left out, and the others are traded on.
+func TestPoolsThatAreNoneAreLeftOut(t *testing.T) {
+	t.Parallel()
+	w, p := open(t)
+	d := newDesk(t)
+	d.view = w.View()
+	r := request(p, swaps(p)[0])
+	s := route.NewSwap(d.Desk)
+	want, err := s.Quote(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fresh := open(t)
+	r.Snapshot = fresh.Chains[0].Market
+	r.Snapshot.PoolStates[abi.Address{19: 0xff}.String()] = map[string]any{
+		"protocol": "uniswap_v3", "fee": "3000", "liquidity": "1", "sqrtPriceX96": "79228162514264337593543950336",
+		"token0": r.State.RawParams["output_token"], "token1": r.State.RawParams["input_token"],
+	}
+	other := newDesk(t)
+	other.view = w.View()
+	if got, err := route.NewSwap(other.Desk).Quote(r); err != nil || got.EstimatedOutput != want.EstimatedOutput {
+		t.Errorf("quote %s, %v, without that pool %s", got.EstimatedOutput, err, want.EstimatedOutput)
+	}
+}

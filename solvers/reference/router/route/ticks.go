@@ -6,7 +6,6 @@ import (
 
 	"github.com/holiman/uint256"
 
-	"github.com/subnet112/assay/intent"
 	"github.com/subnet112/assay/solvers/reference/router/amm"
 	"github.com/subnet112/assay/solvers/sdk"
 	"github.com/subnet112/assay/solvers/sdk/abi"
@@ -80,7 +79,12 @@ func (d *Desk) loadTicks(c *sdk.Client, b *book) error {
 	// What the words list and nobody knew before.
 	var missing []tickRead
 	listed := make([][]int32, len(b.pools))
+	silent := make([]bool, len(b.pools)) // pools that do not answer as pools do: left out
 	for _, r := range reads {
+		if len(found[r]) < 32 {
+			silent[r.pool] = true
+			continue
+		}
 		if !r.word {
 			continue
 		}
@@ -97,7 +101,7 @@ func (d *Desk) loadTicks(c *sdk.Client, b *book) error {
 	}
 	for i := range b.pools {
 		p := &b.pools[i]
-		if !p.V3 {
+		if !p.V3 || silent[i] {
 			continue
 		}
 		for _, t := range listed[i] {
@@ -107,7 +111,8 @@ func (d *Desk) loadTicks(c *sdk.Client, b *book) error {
 			}
 			net, err := abi.ReadUint(data, 1)
 			if err != nil {
-				return fmt.Errorf("tick %d of %s: %w", t, p.Address, err)
+				silent[i] = true
+				break
 			}
 			tick := amm.Tick{Index: t, Sqrt: amm.SqrtAt(t), Net: *net}
 			p.Ticks = append(p.Ticks, tick)
@@ -115,8 +120,17 @@ func (d *Desk) loadTicks(c *sdk.Client, b *book) error {
 				p.Below = len(p.Ticks)
 			}
 		}
-		d.learn(p.Address.String(), b.block, listed[i])
+		if !silent[i] {
+			d.learn(p.Address.String(), b.block, listed[i])
+		}
 	}
+	var sound []amm.Pool
+	for i, p := range b.pools {
+		if !silent[i] {
+			sound = append(sound, p)
+		}
+	}
+	b.pools = sound
 	return nil
 }
 
@@ -129,7 +143,7 @@ func (d *Desk) learn(pool string, block uint64, ticks []int32) {
 	d.memory.Pools[pool] = learned{Block: block, Ticks: ticks}
 }
 
-// read puts tick reads to the chain.
+// read puts tick reads to the chain. What fails has no reply.
 func (b *book) read(c *sdk.Client, reads []tickRead) (map[tickRead][]byte, error) {
 	queries := make([]query, len(reads))
 	for i, r := range reads {
@@ -145,9 +159,6 @@ func (b *book) read(c *sdk.Client, reads []tickRead) (map[tickRead][]byte, error
 	}
 	out := make(map[tickRead][]byte, len(reads))
 	for i, r := range reads {
-		if len(replies[i]) < 32 {
-			return nil, fmt.Errorf("%s answers nothing: %s", b.pools[r.pool].Address, intent.Quoted(fmt.Sprint(r), 60))
-		}
 		out[r] = replies[i]
 	}
 	return out, nil
